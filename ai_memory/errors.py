@@ -1,0 +1,62 @@
+"""Every expected fault, with the exit code and the JSON code that both faces show for it."""
+
+from typing import ClassVar
+
+
+class MemoryFault(Exception):
+    """An expected fault: `message` names what is wrong, `hint` says what to do about it."""
+
+    code: ClassVar[str] = "invalid"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class UsageFault(MemoryFault):
+    """The words of the call do not fit: exit 2."""
+
+    exit_code = 2
+
+
+class NotFound(MemoryFault):
+    """What was named does not exist: exit 3."""
+
+    code = "not_found"
+    exit_code = 3
+
+
+class LockBusy(MemoryFault):
+    """Another process holds the lock for longer than the caller would wait: exit 4."""
+
+    code = "busy"
+    exit_code = 4
+
+
+class Conflict(MemoryFault):
+    """The page changed since it was read, exists already, or is pinned: exit 5."""
+
+    code = "conflict"
+    exit_code = 5
+
+
+class RefusedScope(MemoryFault):
+    """The scope was only guessed, and the call would write or delete: exit 6."""
+
+    code = "refused_scope"
+    exit_code = 6
+
+
+class StoreFault(MemoryFault):
+    """The disk or a file on it is not as it must be: exit 1."""
+
+    code = "internal"
+
+
+class Recorded(StoreFault):
+    """The change passed its commit point, a later step failed: the next command finishes it."""

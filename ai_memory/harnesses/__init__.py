@@ -1,0 +1,1 @@
+"""One record a harness: paths, event names, payload fields, injection form."""

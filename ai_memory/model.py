@@ -1,0 +1,134 @@
+"""The words of the house as frozen values, shared by every room above the ground floor."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+Sanitized = NewType("Sanitized", str)
+"""Text that went through the sanitiser. Only `ai_memory.text.sanitize.sanitize` makes one."""
+
+
+class Tier(StrEnum):
+    """How long a page is meant to live."""
+
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+
+
+class ResolvedBy(StrEnum):
+    """What told the scope. The last two are guesses: writes and deletes refuse them."""
+
+    FLAG = "flag"
+    SESSION = "session"
+    MARKER = "marker"
+    ROUTE = "route"
+    REMOTE = "remote"
+    GIT_ROOT = "git-root"
+    ROOTS = "roots"
+    DIRECTORY = "directory"
+    FALLBACK = "fallback"
+    ROOTS_AMBIGUOUS = "roots-ambiguous"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One workspace and project, and what told it."""
+
+    workspace: str
+    project: str
+    resolved_by: ResolvedBy
+    identity: str | None = None
+    """Normalised remote (`host/owner/repo`), or absolute path of a folder without one."""
+    identity_source: str | None = None
+    """`marker`, `upstream`, `origin`, `git-root` or `directory`."""
+    aliases: tuple[str, ...] = ()
+    root: str | None = None
+    """Absolute path of the checkout, or of the folder, that the scope was read from."""
+    why: str = ""
+    """One sentence for a person."""
+
+    @property
+    def is_guess(self) -> bool:
+        return self.resolved_by in (ResolvedBy.FALLBACK, ResolvedBy.ROOTS_AMBIGUOUS)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project as its `_meta.md` tells it."""
+
+    id: str
+    workspace: str
+    name: str
+    identity: str | None = None
+    identity_source: str | None = None
+    aliases: tuple[str, ...] = ()
+    former_names: tuple[str, ...] = ()
+    created_at_us: int = 0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PageRef:
+    """Address of a page: `path` is relative to the project, with `/` and the `.md` ending."""
+
+    workspace: str
+    project: str
+    path: str
+
+    @property
+    def git_path(self) -> str:
+        """Path inside the wiki's repository."""
+        return f"{self.workspace}/{self.project}/{self.path}"
+
+    def __str__(self) -> str:
+        return f"{self.workspace}/{self.project}:{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One version of a page, text and what its frontmatter says."""
+
+    ref: PageRef
+    version: str
+    """Git blob id, 40 hex. Shown as 12, accepted from 7."""
+    text: str
+    """The whole file."""
+    title: str
+    kind: str
+    tier: Tier
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    expires_at_us: int | None = None
+    updated_at_us: int = 0
+    """Time of the commit that last changed it."""
+    frontmatter: Mapping[str, object] = field(default_factory=dict)
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who a commit names."""
+
+    name: str
+    email: str
+
+
+MACHINE = Author("ai-memory", "ai-memory@localhost")
+"""Author of what no person typed (decision A14)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Where a call comes from. Everything that scope resolution may look at."""
+
+    cwd: str | None
+    environ: Mapping[str, str]
+    home: str
+    face: str = "cli"
+    """`cli`, `bridge`, `drain` or `hook`."""
+    roots: tuple[str, ...] = ()
+    """Folders that an MCP client offers."""
+    session_id: str | None = None
+    agent: str | None = None

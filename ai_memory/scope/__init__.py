@@ -1,0 +1,1 @@
+"""Which workspace and project a directory belongs to, read without starting git."""

@@ -1,0 +1,1 @@
+"""Pure functions over text: no disk, no clock, no state."""
