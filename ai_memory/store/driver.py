@@ -1,0 +1,109 @@
+"""The one place that opens SQLite files, always through the same library.
+
+Two SQLite libraries on one file drop each other's locks, so every room gets its connections here. `pysqlite3` is taken
+when it is installed (many Pythons are built without loadable extensions), else the standard library's module.
+"""
+
+import importlib
+import sqlite3 as _standard
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from ai_memory.errors import StoreFault
+from ai_memory.store import filesystem
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+else:
+    Connection = Any
+
+
+def _library() -> Any:
+    try:
+        return importlib.import_module("pysqlite3.dbapi2")
+    except ImportError:
+        return _standard
+
+
+_sqlite: Any = _library()
+
+DRIVER_NAME: str = "pysqlite3" if _sqlite is not _standard else "sqlite3"
+SQLITE_VERSION: str = _sqlite.sqlite_version
+HAS_EXTENSIONS: bool = hasattr(_sqlite.Connection, "enable_load_extension")
+DatabaseError: type[Exception] = _sqlite.DatabaseError
+OperationalError: type[Exception] = _sqlite.OperationalError
+
+Mode = Literal["rw", "ro", "immutable"]
+BUSY_TIMEOUT_MS = 5_000
+
+
+def connect(path: Path, *, mode: Mode = "rw", durable: bool = False) -> Connection:
+    """A connection in autocommit mode. `rw` creates the file; `immutable` reads without locks or side files.
+
+    `durable` syncs each commit to the disk (`synchronous=FULL`): for what cannot be rebuilt.
+    Errors: the driver's OperationalError when the file cannot be opened.
+    """
+    if mode == "rw":
+        return _connect_writing(path, durable=durable)
+    flags = "mode=ro" if mode == "ro" else "mode=ro&immutable=1"
+    connection = _open(f"file:{quote(str(path))}?{flags}")
+    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    return connection
+
+
+def _connect_writing(path: Path, *, durable: bool) -> Connection:
+    is_new = not path.exists()
+    connection = _open(f"file:{quote(str(path))}?mode=rwc")
+    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")  # before WAL: the switch itself may have to wait
+    if is_new:
+        path.chmod(0o600)
+        journal = "TRUNCATE" if filesystem.is_network(path.parent) else "WAL"
+        connection.execute(f"PRAGMA journal_mode={journal}")
+    connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+    connection.execute("PRAGMA foreign_keys=ON")
+    return connection
+
+
+def _open(uri: str) -> Connection:
+    # check_same_thread is off because the bridge may close a connection in another thread than the one that opened it;
+    # no connection is ever used by two threads at once.
+    connection: Connection = _sqlite.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    return connection
+
+
+def in_memory() -> Connection:
+    """An empty database that no file stands behind."""
+    connection: Connection = _sqlite.connect(":memory:", isolation_level=None, check_same_thread=False)
+    return connection
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[Connection]:
+    """`BEGIN IMMEDIATE` … `COMMIT`; rolled back when the block raises. Safe to kill at any point."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def is_sound(connection: Connection) -> bool:
+    """Whether SQLite finds the file's pages in order (`PRAGMA quick_check`)."""
+    try:
+        return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+    except DatabaseError:
+        return False
+
+
+def refuse_damaged(path: Path, cause: Exception) -> StoreFault:
+    """The fault to raise for a database that holds what cannot be rebuilt."""
+    return StoreFault(
+        f"{path.name} cannot be read: {cause}",
+        hint="Keep the file. Copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows.",
+    )

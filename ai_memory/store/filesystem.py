@@ -1,0 +1,83 @@
+"""What lies under the data dir: durable writes, and disks that cannot be trusted with locks."""
+
+import os
+import sys
+from pathlib import Path
+
+NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "vboxsf"})
+"""Types on which WAL's shared memory or POSIX locks do not hold between hosts (decision A10)."""
+
+SYNCED_FOLDERS = ("Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "Mobile Documents", "iCloud Drive", "pCloud")
+"""Folder names under which a sync client rewrites files behind our back."""
+
+
+def is_network(folder: Path) -> bool:
+    """Whether `folder` lies on a network or 9p filesystem. Linux only; elsewhere False."""
+    if sys.platform != "linux":
+        return False
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return False
+    return mount_type(os.path.realpath(folder), mounts) in NETWORK_FILESYSTEMS
+
+
+def mount_type(folder: str, mountinfo: str) -> str:
+    """Type of the mount that holds `folder`, from the text of `/proc/self/mountinfo` (source: proc(5))."""
+    best, found = "", ""
+    for line in mountinfo.splitlines():
+        left, _, right = line.partition(" - ")
+        fields = left.split(" ")
+        if len(fields) < 5 or not right:
+            continue
+        point = fields[4].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+        is_under = folder == point or folder.startswith(point.rstrip("/") + "/")
+        if is_under and len(point) >= len(best):
+            best, found = point, right.split(" ")[0]
+    return found
+
+
+def synced_folder(folder: Path) -> str | None:
+    """Name of the sync client's folder that `folder` lies in, or None."""
+    for part in folder.parts:
+        for name in SYNCED_FOLDERS:
+            if part == name or part.startswith(f"{name} ") or part.startswith(f"{name}-"):
+                return name
+    return None
+
+
+def make_folder(folder: Path) -> None:
+    """Create `folder` and what is missing above it, each 0700."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames and new names in `folder` survive a power cut. Windows has no such call: skipped there."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Replace `path` by `content`, whole or not at all; 0600. Safe to kill at any point (a dot-file may stay)."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(content)
+            if sync:
+                out.flush()
+                os.fsync(out.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if sync:
+        sync_folder(path.parent)
