@@ -1,0 +1,289 @@
+"""The one table of operations: what both faces offer. Functions are named by string, so a face imports only what it runs."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Profile = Literal["core", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that ai-memory does. `module` lies in `ai_memory.operations`; the function's docstring is the user's text."""
+
+    name: str
+    """Command of the CLI; a space separates a group from its command."""
+    module: str
+    function: str
+    title: str
+    examples: tuple[str, ...]
+    """Command lines after `ai-memory`, each of which runs as it stands."""
+    text: str
+    """Function of the same module: result -> compact markdown."""
+    tool: str | None = None
+    """Name in the bridge; none means command line only."""
+    profile: Profile = "full"
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+    noun: str = ""
+    """Field of the result that holds its rows; with one, the CLI offers `--format`."""
+    columns: tuple[str, ...] = ()
+    """Keys of a row that a table shows; with them, a table is what a person gets."""
+
+    def load(self) -> "Callable[..., Any]":
+        """The function itself; imports its module."""
+        function: Callable[..., Any] = getattr(import_module(f"ai_memory.operations.{self.module}"), self.function)
+        return function
+
+    def load_text(self) -> "Callable[[Any], str]":
+        """The function that makes the result readable; imports its module."""
+        function: Callable[[Any], str] = getattr(import_module(f"ai_memory.operations.{self.module}"), self.text)
+        return function
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        name="search",
+        module="search",
+        function="search",
+        title="Search memory",
+        examples=("search 'lock order'", "search retry --tag gotcha --json"),
+        text="search_text",
+        tool="memory_query",
+        profile="core",
+        read_only=True,
+        idempotent=True,
+        noun="hits",
+    ),
+    Operation(
+        name="read-page",
+        module="read",
+        function="read_page",
+        title="Read a page",
+        examples=("read-page notes/retry-budget.md", "read-page --query 'retry budget' --json"),
+        text="read_page_text",
+        tool="memory_read_page",
+        profile="core",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="write-page",
+        module="write",
+        function="write_page",
+        title="Write a page",
+        examples=(
+            "write-page --title 'Retry budget' -b 'At most 3 tries.' --tag http",
+            "write-page -p decisions/queue.md --file queue.md --create-only",
+        ),
+        text="write_page_text",
+        tool="memory_write_page",
+        profile="core",
+        destructive=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="append",
+        module="write",
+        function="append_to_page",
+        title="Append to a page",
+        examples=("append notes/retry-budget.md -b 'The client gives up after 30 s.'",),
+        text="write_page_text",
+    ),
+    Operation(
+        name="set",
+        module="change",
+        function="set_page",
+        title="Change a page's named keys",
+        examples=("set notes/retry-budget.md --tag +net --tag -http --pin",),
+        text="changed_page_text",
+        idempotent=True,
+    ),
+    Operation(
+        name="move",
+        module="change",
+        function="move_page",
+        title="Move a page",
+        examples=("move notes/retry-budget.md decisions/retry-budget.md",),
+        text="moved_page_text",
+        destructive=True,
+    ),
+    Operation(
+        name="delete-page",
+        module="change",
+        function="delete_page",
+        title="Delete a page",
+        examples=("delete-page decisions/retry-budget.md",),
+        text="deleted_page_text",
+        tool="memory_delete_page",
+        destructive=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="recent",
+        module="read",
+        function="recent",
+        title="Recently changed pages",
+        examples=("recent", "recent -n 5 --json"),
+        text="recent_text",
+        tool="memory_recent",
+        profile="core",
+        read_only=True,
+        idempotent=True,
+        noun="pages",
+        columns=("path", "title", "kind", "updated_at"),
+    ),
+    Operation(
+        name="pages",
+        module="read",
+        function="pages",
+        title="List pages",
+        examples=("pages", "pages --kind decision --sort title"),
+        text="pages_text",
+        read_only=True,
+        idempotent=True,
+        noun="pages",
+        columns=("path", "title", "kind", "tier", "tags", "updated_at"),
+    ),
+    Operation(
+        name="history",
+        module="read",
+        function="history",
+        title="Versions of a page",
+        examples=("history notes/retry-budget.md",),
+        text="history_text",
+        read_only=True,
+        idempotent=True,
+        noun="versions",
+        columns=("version", "commit", "at", "change", "author", "message"),
+    ),
+    Operation(
+        name="list-projects",
+        module="projects",
+        function="list_projects",
+        title="List projects",
+        examples=("list-projects", "list-projects --json"),
+        text="list_projects_text",
+        read_only=True,
+        idempotent=True,
+        noun="projects",
+        columns=("workspace", "project", "identity", "pages", "updated_at"),
+    ),
+    Operation(
+        name="where",
+        module="projects",
+        function="where",
+        title="Scope of this folder",
+        examples=("where", "where --json"),
+        text="where_text",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="status",
+        module="status",
+        function="status",
+        title="State of the memory",
+        examples=("status", "status --line"),
+        text="status_text",
+        tool="memory_status",
+        profile="core",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="init",
+        module="setup",
+        function="init",
+        title="Create the data dir",
+        examples=("init",),
+        text="init_text",
+        idempotent=True,
+    ),
+    Operation(
+        name="reindex",
+        module="setup",
+        function="reindex",
+        title="Rebuild the search index",
+        examples=("reindex",),
+        text="reindex_text",
+        idempotent=True,
+    ),
+    Operation(
+        name="path",
+        module="setup",
+        function="path",
+        title="Where a page or the data dir lies",
+        examples=("path", "path notes/retry-budget.md"),
+        text="path_text",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="logs",
+        module="logs",
+        function="logs",
+        title="What ran in the background",
+        examples=("logs", "logs -n 20"),
+        text="logs_text",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="config show",
+        module="settings",
+        function="config_show",
+        title="Settings in force",
+        examples=("config show", "config show --origin"),
+        text="config_show_text",
+        read_only=True,
+        idempotent=True,
+        noun="settings",
+    ),
+    Operation(
+        name="config get",
+        module="settings",
+        function="config_get",
+        title="One setting",
+        examples=("config get handoff.claim_on_session_start",),
+        text="config_get_text",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="config set",
+        module="settings",
+        function="config_set",
+        title="Change a setting",
+        examples=("config set handoff.claim_on_session_start false",),
+        text="config_changed_text",
+        idempotent=True,
+    ),
+    Operation(
+        name="config unset",
+        module="settings",
+        function="config_unset",
+        title="Back to a setting's default",
+        examples=("config unset handoff.claim_on_session_start",),
+        text="config_changed_text",
+        idempotent=True,
+    ),
+    Operation(
+        name="config path",
+        module="settings",
+        function="config_path",
+        title="Where the settings lie",
+        examples=("config path",),
+        text="config_path_text",
+        read_only=True,
+        idempotent=True,
+    ),
+)
+
+OPERATION_BY_NAME = {operation.name: operation for operation in OPERATIONS}
+OPERATION_BY_TOOL = {operation.tool: operation for operation in OPERATIONS if operation.tool}
