@@ -41,7 +41,7 @@ def synced_folder(folder: Path) -> str | None:
     """Name of the sync client's folder that `folder` lies in, or None."""
     for part in folder.parts:
         for name in SYNCED_FOLDERS:
-            if part == name or part.startswith(f"{name} ") or part.startswith(f"{name}-"):
+            if part == name or part.startswith((f"{name} ", f"{name}-")):
                 return name
     return None
 
@@ -75,7 +75,7 @@ def write_whole(path: Path, content: bytes, *, sync: bool = True) -> None:
             if sync:
                 out.flush()
                 os.fsync(out.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
