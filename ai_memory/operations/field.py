@@ -6,7 +6,11 @@ from typing import Annotated, Literal
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Stands in `Annotated[T, Field(...)]`. T is str, int, float, bool, Literal of str, tuple[str, ...] or one of them `| None`."""
+    """Stands in `Annotated[T, Field(...)]`.
+
+    T is str, int, float, bool, a Literal of texts, tuple[str, ...], or one of them `| None`. Modules of operations
+    write annotations as objects, never as strings.
+    """
 
     description: str
     """One terse line: it is help text and costs tokens in every tools/list."""

@@ -1,4 +1,7 @@
-"""The one table of operations: what both faces offer. Functions are named by string, so a face imports only what it runs."""
+"""The one table of operations: what both faces offer.
+
+Functions are named by string, so a face imports only what it runs.
+"""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,7 +15,10 @@ Profile = Literal["core", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that ai-memory does. `module` lies in `ai_memory.operations`; the function's docstring is the user's text."""
+    """One thing that ai-memory does.
+
+    `module` lies in `ai_memory.operations`; the docstring of the function is the user's text.
+    """
 
     name: str
     """Command of the CLI; a space separates a group from its command."""

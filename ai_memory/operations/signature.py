@@ -1,0 +1,198 @@
+"""An operation's parameters, derived once from its annotations: JSON schema, checking and command line all start here."""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from ai_memory.errors import UsageFault
+from ai_memory.operations.field import Field
+
+REQUIRED = inspect.Parameter.empty
+"""Stands as default of a parameter that must be given."""
+
+Kind = Literal["string", "integer", "number", "boolean", "array"]
+_KINDS: Mapping[type, Kind] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_WORDS: Mapping[Kind, str] = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list of texts",
+}
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation. An array holds texts; `choices` bounds a text or the entries of an array."""
+
+    name: str
+    type: Kind
+    default: Any
+    field: Field
+    choices: tuple[str, ...] = ()
+    is_nullable: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+
+def parameters(function: Callable[..., Any], face: Literal["cli", "bridge"]) -> tuple[Parameter, ...]:
+    """What one face offers of the function, in the order of its signature; the first, `memory`, is left out."""
+    found = [_parameter(p) for p in list(inspect.signature(function).parameters.values())[1:]]
+    return tuple(p for p in found if p.field.face in ("both", face))
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    annotation, field = _unwrap(parameter.name, parameter.annotation)
+    options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    (kind,) = (option for option in options if option is not NoneType)
+    found = Parameter(parameter.name, "string", parameter.default, field, is_nullable=NoneType in options)
+    if get_origin(kind) is tuple:
+        return replace(found, type="array", choices=_choices(get_args(kind)[0]))
+    if get_origin(kind) is Literal:
+        return replace(found, choices=_choices(kind))
+    return replace(found, type=_KINDS[kind])
+
+
+def _unwrap(name: str, hint: Any) -> tuple[Any, Field]:
+    """The bare annotation and its field, the outermost one where several are nested."""
+    for extra in reversed(getattr(hint, "__metadata__", ())):
+        if isinstance(extra, Field):
+            return hint.__origin__, extra
+    raise TypeError(f"parameter {name!r} has no Field")
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    return tuple(get_args(annotation)) if get_origin(annotation) is Literal else ()
+
+
+def json_schema(found: tuple[Parameter, ...]) -> dict[str, Any]:
+    """A flat object schema: no `$ref`, no combinators, no nullable unions; what may be null is not in `required`."""
+    schema: dict[str, Any] = {"type": "object", "properties": {p.name: _property(p) for p in found}}
+    required = [p.name for p in found if p.is_required]
+    return schema | {"required": required} if required else schema
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    field = parameter.field
+    entry: dict[str, Any] = {"type": parameter.type}
+    choices = {"enum": list(parameter.choices)} if parameter.choices else {}
+    if parameter.type == "array":
+        entry["items"] = {"type": "string"} | choices
+    else:
+        entry |= choices
+    if field.description:
+        entry["description"] = field.description
+    bounds = {"minimum": field.ge, "maximum": field.le}
+    entry |= {key: value for key, value in bounds.items() if value is not None}
+    if parameter.default not in (REQUIRED, None, False, "", ()):
+        entry["default"] = parameter.default
+    return entry
+
+
+def bind(found: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of the call, checked and coerced.
+
+    Takes JSON values and the texts of a command line alike; null means not given; aliases are folded.
+    Errors: UsageFault naming the argument, what it may hold, and the nearest name for an unknown one.
+    """
+    names = {alias: p for p in found for alias in (*p.field.aliases, p.name)}
+    arguments: dict[str, Any] = {}
+    for key, value in given.items():
+        parameter = names.get(key)
+        if parameter is None:
+            raise UsageFault(f"unknown argument {key!r}", hint=_nearest(key, [p.name for p in found]))
+        if value is None:
+            continue
+        if parameter.name in arguments and key != parameter.name:
+            continue
+        arguments[parameter.name] = _checked(parameter, value)
+    for parameter in found:
+        if parameter.name not in arguments:
+            if parameter.is_required:
+                raise UsageFault(f"{parameter.name} is missing: {parameter.field.description}")
+            arguments[parameter.name] = parameter.default
+    return arguments
+
+
+def _nearest(key: str, names: list[str]) -> str:
+    near = get_close_matches(key, names, 1, 0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+
+
+def _checked(parameter: Parameter, value: Any) -> Any:
+    coerced = _coerced(parameter, value)
+    entries = coerced if parameter.type == "array" else (coerced,)
+    for entry in entries:
+        if parameter.choices and entry not in parameter.choices:
+            raise UsageFault(f"{parameter.name} is one of {', '.join(parameter.choices)}, not {entry!r}")
+    field = parameter.field
+    if field.ge is not None and coerced < field.ge:
+        raise UsageFault(f"{parameter.name} is at least {field.ge}, not {coerced}")
+    if field.le is not None and coerced > field.le:
+        raise UsageFault(f"{parameter.name} is at most {field.le}, not {coerced}")
+    if field.max_length is not None and len(coerced) > field.max_length:
+        raise UsageFault(f"{parameter.name} is longer than {field.max_length}: {len(coerced)}")
+    return coerced
+
+
+def _coerced(parameter: Parameter, value: Any) -> Any:
+    """The value in its type. Models write numbers, flags and lists as text now and then: a clear meaning is taken."""
+    match parameter.type:
+        case "string" if isinstance(value, str):
+            return _text(parameter, value)
+        case "boolean" if isinstance(value, bool):
+            return value
+        case "boolean" if str(value).strip().lower() in _TRUE | _FALSE:
+            return str(value).strip().lower() in _TRUE
+        case "integer" | "number" if isinstance(value, str | int | float) and not isinstance(value, bool):
+            number = _number(value)
+            if number is not None and (parameter.type == "number" or number == int(number)):
+                return number if parameter.type == "number" else int(number)
+        case "array":
+            entries = _entries(value)
+            if entries is not None:
+                return tuple(_text(parameter, entry) for entry in entries)
+    raise UsageFault(f"{parameter.name} is {_WORDS[parameter.type]}, not {_short(value)}")
+
+
+def _text(parameter: Parameter, value: str) -> str:
+    """The text, which UTF-8 can hold: bytes of a command line that no encoding explains arrive as lone surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise UsageFault(f"{parameter.name} is not valid UTF-8") from error
+    return value
+
+
+def _number(value: str | int | float) -> float | int | None:
+    try:
+        number = float(value) if not isinstance(value, int) else value
+    except ValueError:
+        return None
+    return number if number == number and abs(number) < 2**63 else None
+
+
+def _entries(value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        if not value.lstrip().startswith("["):
+            return (value,)
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return (value,)
+    if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+        return tuple(value)
+    return None
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
