@@ -1,0 +1,66 @@
+"""`logs/<day>.log`: one line for what the drain, the bridge and maintenance did. It never holds payload text."""
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from ai_memory.clock import rfc3339
+from ai_memory.store.filesystem import make_folder
+
+KEEP_DAYS = 14
+MAX_LINE = 1_000
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.log")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def write_line(logs: Path, who: str, message: str, *, at_us: int) -> None:
+    """Append one line: time, process, who, message. Control characters become blanks; long lines are cut.
+
+    `message` must be scrubbed by the caller's layer. A disk that refuses costs the line, never the caller's work.
+    """
+    day = rfc3339(at_us)[:10]
+    line = f"{rfc3339(at_us)} {os.getpid()} {who}: {_UNPRINTABLE.sub(' ', message)[:MAX_LINE]}\n"
+    try:
+        make_folder(logs)
+        descriptor = os.open(logs / f"{day}.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line.encode("utf-8", "replace"))  # one write: lines of two processes never mix
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return
+
+
+def remove_old(logs: Path, *, now_us: int) -> int:
+    """Remove the files of days more than 14 days ago; returns how many went."""
+    limit = datetime.fromtimestamp(now_us // 1_000_000, UTC).date() - timedelta(days=KEEP_DAYS)
+    removed = 0
+    for path, day in _files(logs):
+        if day < limit:
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed
+
+
+def last_lines(logs: Path, count: int) -> list[str]:
+    """The last `count` lines over all days, oldest first."""
+    lines: list[str] = []
+    for path, _ in sorted(_files(logs), key=lambda item: item[1], reverse=True):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() + lines
+        if len(lines) >= count:
+            break
+    return lines[-count:] if count > 0 else []
+
+
+def _files(logs: Path) -> Iterator[tuple[Path, date]]:
+    if not logs.is_dir():
+        return
+    for path in logs.iterdir():
+        found = _NAME.fullmatch(path.name)
+        if found:
+            try:
+                yield path, date.fromisoformat(found[1])
+            except ValueError:
+                continue

@@ -1,0 +1,223 @@
+"""`outbox/`: rendered handoffs that a session-start hook prints as they are, and the claims of those that were taken.
+
+    open/<handoff>.md                       rendered, may be claimed by anyone
+    provisional/<handoff>.<process>.md      rendered while its session still runs; its time is that of the last stop
+    claimed/<handoff>.<session>             taken, not yet written into its page
+    by-dir/<key>/<handoff>                  empty: the handoff is meant for that directory and what lies below it
+    starts/<project key>.json               what else a start may show
+
+A claim is `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers, and no database. Hook, CLI
+and bridge all claim that way; the hook with a copy of these lines, since it imports nothing.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from ai_memory.errors import StoreFault
+from ai_memory.paths import DataDir
+from ai_memory.store.filesystem import make_folder, write_whole
+
+_HANDOFF = re.compile(r"[0-9a-f]{32}")
+_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts"})
+
+UNCONFIRMED_S = 60.0
+"""A claim that no event confirmed within this time was never printed (decision B7)."""
+
+SILENT_S = 600.0
+"""A running session that stopped this long ago may hand over (decision B8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One handoff taken by one session."""
+
+    handoff: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provisional:
+    """A rendered handoff of a session that did not end. `process` 0: not known."""
+
+    handoff: str
+    process: int
+
+    @property
+    def name(self) -> str:
+        return f"provisional/{self.handoff}.{self.process}.md"
+
+
+def directory_key(directory: str) -> str:
+    """Name of a directory under `by-dir/`: 32 hex of SHA-256 over its real path, NFC, folded where the OS folds."""
+    real = unicodedata.normalize("NFC", os.path.realpath(directory))
+    folded = real.lower() if sys.platform in ("win32", "darwin") else real
+    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def open_name(handoff: str) -> str:
+    """Where a handoff stands while anyone may take it."""
+    return f"open/{handoff}.md"
+
+
+def directory_names(handoff: str, directories: Iterable[str]) -> list[str]:
+    """The entries that lead from directories to a handoff, sorted, each once."""
+    return sorted({f"by-dir/{directory_key(directory)}/{handoff}" for directory in directories})
+
+
+class Outbox:
+    """The outbox of one data dir. Every call is safe to kill at any point, and may be repeated."""
+
+    def __init__(self, data_dir: DataDir) -> None:
+        self._root = data_dir.outbox
+
+    def put(self, name: str, text: str) -> None:
+        """Write one entry, whole or not at all. Not synced: the redo log or the next drain renders it again."""
+        path = self._path(name)
+        make_folder(path.parent)
+        write_whole(path, text.encode("utf-8"), sync=False)
+
+    def remove(self, name: str) -> None:
+        """Remove one entry; one that is gone is no fault."""
+        self._path(name).unlink(missing_ok=True)
+
+    def read(self, name: str) -> str | None:
+        """Text of one entry, or None."""
+        try:
+            return self._path(name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+    def claim(self, handoff: str, session: str) -> str | None:
+        """The rendered handoff, now taken by `session`; None when another one was faster or it is not open."""
+        return self._take(open_name(handoff), handoff, session)
+
+    def claim_provisional(self, provisional: Provisional, session: str) -> str | None:
+        """The same for a handoff whose session did not end. Ask `may_hand_over` first."""
+        return self._take(provisional.name, provisional.handoff, session)
+
+    def _take(self, name: str, handoff: str, session: str) -> str | None:
+        taken = self._path(f"claimed/{handoff}.{session}")
+        make_folder(taken.parent)
+        try:
+            self._path(name).rename(taken)
+        except FileNotFoundError:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(taken)  # the claim's own time, where a rename leaves the times alone
+        return taken.read_text(encoding="utf-8")
+
+    def open_for(self, directory: str) -> list[str]:
+        """Ids of the open handoffs entered for exactly that directory, newest first."""
+        names = _list(self._root / "by-dir" / directory_key(directory))
+        return sorted((name for name in names if (self._root / open_name(name)).exists()), reverse=True)
+
+    def open_handoffs(self) -> list[str]:
+        """Ids of all open handoffs, newest first."""
+        stems = (name.removesuffix(".md") for name in _list(self._root / "open"))
+        return sorted((stem for stem in stems if _HANDOFF.fullmatch(stem)), reverse=True)
+
+    def provisionals(self) -> list[Provisional]:
+        """Handoffs of sessions that did not end, newest first."""
+        found = []
+        for name in _list(self._root / "provisional"):
+            handoff, _, process = name.removesuffix(".md").partition(".")
+            if _HANDOFF.fullmatch(handoff) and process.isdecimal():
+                found.append(Provisional(handoff, int(process)))
+        return sorted(found, key=lambda one: (one.handoff, one.process), reverse=True)
+
+    def may_hand_over(self, provisional: Provisional) -> bool:
+        """Whether its session's process is gone, or it was silent for ten minutes."""
+        try:
+            age_s = time.time() - self._path(provisional.name).stat().st_mtime
+        except OSError:
+            return False
+        return age_s > SILENT_S or (provisional.process > 0 and not is_running(provisional.process))
+
+    def promote(self, provisional: Provisional) -> bool:
+        """Open a handoff whose session can't finish it. False when it was taken meanwhile."""
+        make_folder(self._root / "open")
+        try:
+            self._path(provisional.name).rename(self._path(open_name(provisional.handoff)))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def claims(self) -> list[Claim]:
+        """Claims that no drain has written into their pages yet."""
+        found = []
+        for name in sorted(_list(self._root / "claimed")):
+            handoff, _, session = name.partition(".")
+            if _HANDOFF.fullmatch(handoff) and session:
+                found.append(Claim(handoff, session))
+        return found
+
+    def unconfirmed(self) -> list[Claim]:
+        """Claims older than a minute: their start hook was killed before it printed."""
+        return [claim for claim in self.claims() if self._age_s(claim) > UNCONFIRMED_S]
+
+    def _age_s(self, claim: Claim) -> float:
+        try:
+            status = self._path(f"claimed/{claim.handoff}.{claim.session}").stat()
+        except OSError:
+            return 0.0
+        return time.time() - max(status.st_mtime, status.st_ctime)
+
+    def reopen(self, claim: Claim) -> bool:
+        """Give back what was claimed, as it was rendered. False when the claim is gone."""
+        make_folder(self._root / "open")
+        try:
+            self._path(f"claimed/{claim.handoff}.{claim.session}").rename(self._path(open_name(claim.handoff)))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def names_of(self, handoff: str, *, claims: bool = True) -> list[str]:
+        """Every entry that stands for a handoff, sorted; without its claims if so asked."""
+        found = [name for name in [open_name(handoff)] if (self._root / name).exists()]
+        found += [one.name for one in self.provisionals() if one.handoff == handoff]
+        for key in _list(self._root / "by-dir"):
+            if (self._root / "by-dir" / key / handoff).exists():
+                found.append(f"by-dir/{key}/{handoff}")
+        if claims:
+            found += [f"claimed/{one.handoff}.{one.session}" for one in self.claims() if one.handoff == handoff]
+        return sorted(found)
+
+    def remove_empty_folders(self) -> None:
+        """Remove the keys of directories that nothing is meant for any more."""
+        for key in _list(self._root / "by-dir"):
+            with contextlib.suppress(OSError):
+                (self._root / "by-dir" / key).rmdir()
+
+    def _path(self, name: str) -> Path:
+        parts = PurePosixPath(name).parts
+        if len(parts) < 2 or parts[0] not in _FOLDERS or ".." in parts or "\\" in name or "\0" in name:
+            raise StoreFault(f"{name!r} is no name in the outbox")
+        return self._root.joinpath(*parts)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process of that id exists. On Windows always True: asking there can end the process."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _list(folder: Path) -> list[str]:
+    try:
+        return [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

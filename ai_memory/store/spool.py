@@ -1,0 +1,142 @@
+"""`spool/`: one file an event that no drain has applied yet. Hooks write it, the drain reads, removes, quarantines.
+
+A name is `<time_ns 19 digits>-<pid>-<8 hex>.json`; its stem is the event's id for ever. Age and order come from the
+name, so counting parses nothing. Names that begin with a dot are being written, or were left by a killed hook.
+"""
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ai_memory.paths import DataDir
+from ai_memory.store.filesystem import make_folder, write_whole
+
+_NAME = re.compile(r"\d{19}-\d+-[0-9a-f]{8}\.json")
+_REASON_ENDING = ".reason.json"
+
+ABANDONED_S = 600.0
+"""A dot-file older than this was left by a killed hook: a hook lives for seconds."""
+
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+"""Hooks cap fields at 16 KiB; what is larger than this was not written by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolCounts:
+    """What waits in the spool. `oldest_at_us` is None when nothing waits."""
+
+    files: int
+    size_bytes: int
+    oldest_at_us: int | None
+    quarantined: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One event that could not be applied, and why."""
+
+    event_id: str
+    reason: str
+    at_us: int
+
+
+class Spool:
+    """The spool of one data dir. Every call is safe to kill at any point."""
+
+    def __init__(self, data_dir: DataDir) -> None:
+        self._root = data_dir.spool
+        self._quarantine = data_dir.quarantine
+
+    def names(self) -> list[str]:
+        """Names of the waiting events, oldest first."""
+        return sorted(name for name in _list(self._root) if _NAME.fullmatch(name))
+
+    def read(self, name: str) -> bytes | None:
+        """The event's bytes, or None when it is gone.
+
+        Errors: ValueError when the file is larger than a hook writes.
+        """
+        path = self._root / name
+        try:
+            with path.open("rb") as file:
+                content = file.read(MAX_EVENT_BYTES + 1)
+        except FileNotFoundError:
+            return None
+        if len(content) > MAX_EVENT_BYTES:
+            raise ValueError(f"the file is larger than {MAX_EVENT_BYTES} bytes")
+        return content
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove applied events; one that is gone already is no fault."""
+        for name in names:
+            (self._root / name).unlink(missing_ok=True)
+
+    def quarantine(self, name: str, reason: str, *, at_us: int) -> None:
+        """Move an event that cannot be applied aside, with the reason beside it."""
+        make_folder(self._quarantine)
+        note = {"v": 1, "event": event_id(name), "reason": reason[:500], "at_us": at_us}
+        text = json.dumps(note, ensure_ascii=False, sort_keys=True) + "\n"
+        write_whole(self._quarantine / f"{event_id(name)}{_REASON_ENDING}", text.encode("utf-8", "replace"), sync=False)
+        with contextlib.suppress(FileNotFoundError):
+            (self._root / name).replace(self._quarantine / name)
+
+    def quarantined(self) -> list[Quarantined]:
+        """The events set aside, oldest first."""
+        found = []
+        for name in sorted(_list(self._quarantine)):
+            if _NAME.fullmatch(name):
+                found.append(self._reason(event_id(name)))
+        return found
+
+    def _reason(self, identifier: str) -> Quarantined:
+        try:
+            note = json.loads((self._quarantine / f"{identifier}{_REASON_ENDING}").read_bytes())
+            return Quarantined(identifier, str(note["reason"]), int(note["at_us"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return Quarantined(identifier, "no reason was kept", named_at_us(f"{identifier}.json"))
+
+    def counts(self) -> SpoolCounts:
+        """What waits, without opening a file."""
+        files, size, oldest = 0, 0, None
+        for name in _list(self._root):
+            if not _NAME.fullmatch(name):
+                continue
+            try:
+                size += (self._root / name).stat().st_size
+            except OSError:
+                continue
+            files += 1
+            oldest = name if oldest is None or name < oldest else oldest
+        aside = sum(1 for name in _list(self._quarantine) if _NAME.fullmatch(name))
+        return SpoolCounts(files, size, named_at_us(oldest) if oldest else None, aside)
+
+    def sweep(self) -> None:
+        """Remove half-written files that killed hooks left."""
+        limit = time.time() - ABANDONED_S
+        for name in _list(self._root):
+            path = self._root / name
+            if name.startswith(".") and name.endswith((".tmp", ".json")):
+                with contextlib.suppress(OSError):
+                    if path.stat().st_mtime < limit:
+                        path.unlink()
+
+
+def event_id(name: str) -> str:
+    """The id of the event in a spool file of that name."""
+    return name.removesuffix(".json")
+
+
+def named_at_us(name: str) -> int:
+    """When the hook wrote the file, in µs, as its name says."""
+    return int(name[:19]) // 1000
+
+
+def _list(folder: Path) -> list[str]:
+    try:
+        return [path.name for path in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,207 @@
+"""`state.db`: what is true and is not a page. Connections come in, frozen rows go out.
+
+`STATEMENTS` are the writes that a change carries in its redo log by name. Each may run twice, since a roll-forward may.
+Sessions and observations have a module of their own, `state_sessions`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ai_memory.model import PageRef
+from ai_memory.store import driver, state_schema
+from ai_memory.store.driver import Connection
+
+EVENT_MEMORY_US = 90 * 86_400 * 1_000_000
+"""How long applied event ids are remembered; older spool files are refused (decision B3)."""
+
+STATEMENTS: Mapping[str, str] = {
+    # The page of an ended session tells of this many observations.
+    "session-covered": """
+        UPDATE sessions SET covered = max(covered, :observations), refreshed = max(refreshed, :observations),
+            failures = 0
+        WHERE id = :session
+    """,
+    # A page or a provisional handoff of an open session was written.
+    "session-refreshed": """
+        UPDATE sessions SET refreshed = max(refreshed, :observations), refreshed_at_us = max(refreshed_at_us, :at_us)
+        WHERE id = :session
+    """,
+    # The session's handoff was taken: the next end of that session makes another one.
+    "session-handed-over": "UPDATE sessions SET handoff = '' WHERE id = :session AND handoff = :handoff",
+    "session-purged": "INSERT OR IGNORE INTO purged (id, kind, at_us) VALUES (:session, 'session', :at_us)",
+    "session-dropped": "DELETE FROM sessions WHERE id = :session",
+    "session-moved": """
+        UPDATE sessions SET workspace = :workspace, project = :project, scope = :scope WHERE id = :session
+    """,
+    "page-session": """
+        INSERT OR IGNORE INTO page_sessions (workspace, project, path, session, role, at_us)
+        VALUES (:workspace, :project, :path, :session, :role, :at_us)
+    """,
+    "page-moved": """
+        UPDATE OR REPLACE page_sessions SET workspace = :new_workspace, project = :new_project, path = :new_path
+        WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "page-forgotten": """
+        DELETE FROM page_sessions WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "evidence": """
+        INSERT OR IGNORE INTO evidence (workspace, project, path, class, session, quote, cite, sha256, at_us)
+        VALUES (:workspace, :project, :path, :class, :session, :quote, :cite, :sha256, :at_us)
+    """,
+    "evidence-moved": """
+        UPDATE OR REPLACE evidence SET workspace = :new_workspace, project = :new_project, path = :new_path
+        WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "evidence-forgotten": """
+        DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "change-applied": "INSERT OR IGNORE INTO applied_changes (change_id, at_us) VALUES (:change_id, :at_us)",
+}
+"""Writes of `Change.state`, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """How one drain went. `fault` is empty when it went well."""
+
+    started_at_us: int
+    ended_at_us: int
+    applied: int = 0
+    repeated: int = 0
+    """Events that were known already."""
+    quarantined: int = 0
+    pages: int = 0
+    handoffs: int = 0
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSession:
+    """One session that a page came from."""
+
+    page: PageRef
+    session: str
+    role: str
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that supports a page."""
+
+    page: PageRef
+    kind: str
+    session: str
+    quote: str
+    cite: str
+    sha256: str
+    at_us: int
+
+
+def open_state(path: Path) -> Connection:
+    """A durable writing connection to `state.db`, created or migrated if need be.
+
+    Errors: StoreFault when a newer program wrote it or SQLite cannot read it.
+    """
+    connection = driver.connect(path, durable=True)
+    try:
+        state_schema.migrate(connection)
+    except driver.DatabaseError as fault:
+        connection.close()
+        raise driver.refuse_damaged(path, fault) from fault
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def is_change_applied(connection: Connection, change_id: str) -> bool:
+    """Whether the state rows of that change are in."""
+    sql = "SELECT 1 FROM applied_changes WHERE change_id = ?"
+    return connection.execute(sql, (change_id,)).fetchone() is not None
+
+
+def is_purged(connection: Connection, identifier: str) -> bool:
+    """Whether that session was purged: its events never come back."""
+    return connection.execute("SELECT 1 FROM purged WHERE id = ?", (identifier,)).fetchone() is not None
+
+
+def known_events(connection: Connection, event_ids: list[str]) -> set[str]:
+    """Those of the ids that were applied already. Any number of ids."""
+    known: set[str] = set()
+    for start in range(0, len(event_ids), 500):
+        part = event_ids[start : start + 500]
+        marks = ",".join("?" * len(part))
+        rows = connection.execute(f"SELECT event_id FROM applied_events WHERE event_id IN ({marks})", part)
+        known.update(row[0] for row in rows)
+    return known
+
+
+def remember_events(connection: Connection, events: list[tuple[str, int]]) -> None:
+    """Note (event id, time in µs) as applied. Call it in the transaction that applies them."""
+    connection.executemany("INSERT OR IGNORE INTO applied_events (event_id, at_us) VALUES (?, ?)", events)
+
+
+def forget_old_events(connection: Connection, now_us: int) -> int:
+    """Drop ids older than 90 days; returns how many went."""
+    sql = "DELETE FROM applied_events WHERE at_us < ?"
+    return int(connection.execute(sql, (now_us - EVENT_MEMORY_US,)).rowcount)
+
+
+def record_drain(connection: Connection, drain: Drain, *, keep: int = 200) -> None:
+    """Keep how a drain went, for `status`; only the last `keep` stay."""
+    connection.execute(
+        "INSERT INTO drains (started_at_us, ended_at_us, applied, repeated, quarantined, pages, handoffs, fault)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            drain.started_at_us,
+            drain.ended_at_us,
+            drain.applied,
+            drain.repeated,
+            drain.quarantined,
+            drain.pages,
+            drain.handoffs,
+            drain.fault,
+        ),
+    )
+    connection.execute("DELETE FROM drains WHERE id <= (SELECT max(id) FROM drains) - ?", (keep,))
+
+
+def last_drain(connection: Connection) -> Drain | None:
+    """How the last drain went, or None when there was none."""
+    row = connection.execute(
+        "SELECT started_at_us, ended_at_us, applied, repeated, quarantined, pages, handoffs, fault"
+        " FROM drains ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    return Drain(*row) if row else None
+
+
+def sessions_of_page(connection: Connection, ref: PageRef) -> list[PageSession]:
+    """The sessions that a page came from, oldest first."""
+    rows = connection.execute(
+        "SELECT session, role, at_us FROM page_sessions WHERE workspace = ? AND project = ? AND path = ?"
+        " ORDER BY at_us, session, role",
+        (ref.workspace, ref.project, ref.path),
+    )
+    return [PageSession(ref, *row) for row in rows]
+
+
+def pages_of_session(connection: Connection, session: str) -> list[PageSession]:
+    """The pages that came from a session, by address."""
+    rows = connection.execute(
+        "SELECT workspace, project, path, role, at_us FROM page_sessions WHERE session = ?"
+        " ORDER BY workspace, project, path, role",
+        (session,),
+    )
+    return [PageSession(PageRef(row[0], row[1], row[2]), session, row[3], row[4]) for row in rows]
+
+
+def evidence_of(connection: Connection, ref: PageRef) -> list[Evidence]:
+    """What supports a page, oldest first."""
+    rows = connection.execute(
+        "SELECT class, session, quote, cite, sha256, at_us FROM evidence"
+        " WHERE workspace = ? AND project = ? AND path = ? ORDER BY at_us, id",
+        (ref.workspace, ref.project, ref.path),
+    )
+    return [Evidence(ref, *row) for row in rows]

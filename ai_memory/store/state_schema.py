@@ -1,0 +1,173 @@
+"""The tables of `state.db`, and how an older file becomes a newer one.
+
+The version stands in `PRAGMA user_version`, so looking at it costs one statement; sqlite-utils (120 ms CPU, 2026-11-30)
+is imported only when a migration is pending. A migration is never edited once released: append another.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ai_memory.errors import StoreFault
+from ai_memory.store.driver import Connection, transaction
+
+if TYPE_CHECKING:
+    from sqlite_utils import Migrations
+
+VERSION = 1
+"""Number of migrations in `_migrations`."""
+
+_FIRST = (
+    """
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        native_id TEXT NOT NULL DEFAULT '',
+        agent TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        project TEXT NOT NULL,
+        scope TEXT NOT NULL,                        -- the whole Scope as JSON
+        cwd TEXT NOT NULL DEFAULT '',
+        opened_at_us INTEGER NOT NULL,
+        last_at_us INTEGER NOT NULL,
+        ended_at_us INTEGER,                        -- NULL while open
+        observations INTEGER NOT NULL DEFAULT 0,
+        prompts INTEGER NOT NULL DEFAULT 0,
+        work INTEGER NOT NULL DEFAULT 0,            -- observations that are more than start, stop and end
+        covered INTEGER NOT NULL DEFAULT 0,         -- observations that the page of an ended session tells of
+        refreshed INTEGER NOT NULL DEFAULT 0,       -- observations that any page or provisional handoff tells of
+        refreshed_at_us INTEGER NOT NULL DEFAULT 0, -- last commit of a refresh
+        failures INTEGER NOT NULL DEFAULT 0,        -- page work that raised, since the last observation
+        handoff TEXT NOT NULL DEFAULT '',           -- id of the handoff of this generation
+        branch_start TEXT NOT NULL DEFAULT '',
+        commit_start TEXT NOT NULL DEFAULT '',
+        branch_end TEXT NOT NULL DEFAULT '',
+        commit_end TEXT NOT NULL DEFAULT '',
+        process INTEGER NOT NULL DEFAULT 0          -- process id of the agent, 0 when not known
+    )
+    """,
+    "CREATE INDEX sessions_by_project ON sessions(workspace, project, last_at_us, id)",
+    "CREATE INDEX sessions_by_time ON sessions(last_at_us, id)",
+    "CREATE INDEX sessions_due ON sessions(ended_at_us) WHERE ended_at_us IS NOT NULL AND covered < observations",
+    """
+    CREATE TABLE observations (
+        seq INTEGER PRIMARY KEY,
+        event_id TEXT NOT NULL,
+        session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+        at_us INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        source_event TEXT NOT NULL DEFAULT '',
+        agent_id TEXT NOT NULL DEFAULT '',          -- set for a subagent
+        tool TEXT NOT NULL DEFAULT '',
+        call_id TEXT NOT NULL DEFAULT '',
+        outcome TEXT NOT NULL DEFAULT '',           -- success, error, unknown or nothing
+        input TEXT NOT NULL DEFAULT '',             -- JSON of the tool's input
+        output TEXT NOT NULL DEFAULT '',
+        text TEXT NOT NULL DEFAULT '',              -- prompt, compaction summary, notification
+        flags TEXT NOT NULL DEFAULT '',             -- comma between two: oversize, truncated, metadata-only, …
+        extra TEXT NOT NULL DEFAULT ''              -- JSON object of what else the event said
+    )
+    """,
+    "CREATE UNIQUE INDEX observations_in_order ON observations(session, at_us, event_id)",
+    """
+    CREATE VIRTUAL TABLE observations_fts USING fts5(
+        tool, input, output, text,
+        content='observations', content_rowid='seq', tokenize="unicode61 remove_diacritics 2"
+    )
+    """,
+    """
+    CREATE TRIGGER observations_added AFTER INSERT ON observations BEGIN
+        INSERT INTO observations_fts(rowid, tool, input, output, text)
+        VALUES (new.seq, new.tool, new.input, new.output, new.text);
+    END
+    """,
+    """
+    CREATE TRIGGER observations_removed AFTER DELETE ON observations BEGIN
+        INSERT INTO observations_fts(observations_fts, rowid, tool, input, output, text)
+        VALUES ('delete', old.seq, old.tool, old.input, old.output, old.text);
+    END
+    """,
+    """
+    CREATE TRIGGER observations_changed AFTER UPDATE OF tool, input, output, text ON observations BEGIN
+        INSERT INTO observations_fts(observations_fts, rowid, tool, input, output, text)
+        VALUES ('delete', old.seq, old.tool, old.input, old.output, old.text);
+        INSERT INTO observations_fts(rowid, tool, input, output, text)
+        VALUES (new.seq, new.tool, new.input, new.output, new.text);
+    END
+    """,
+    "CREATE TABLE applied_events (event_id TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX applied_events_by_time ON applied_events(at_us)",
+    "CREATE TABLE applied_changes (change_id TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TABLE evidence (
+        id INTEGER PRIMARY KEY,
+        workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        class TEXT NOT NULL, session TEXT NOT NULL DEFAULT '', quote TEXT NOT NULL DEFAULT '',
+        cite TEXT NOT NULL DEFAULT '', sha256 TEXT NOT NULL DEFAULT '', at_us INTEGER NOT NULL,
+        UNIQUE (workspace, project, path, class, session, cite, sha256)
+    )
+    """,
+    """
+    CREATE TABLE page_sessions (
+        workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        session TEXT NOT NULL, role TEXT NOT NULL, at_us INTEGER NOT NULL,
+        PRIMARY KEY (workspace, project, path, session, role)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX page_sessions_by_session ON page_sessions(session)",
+    "CREATE TABLE purged (id TEXT PRIMARY KEY, kind TEXT NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TABLE drains (
+        id INTEGER PRIMARY KEY,
+        started_at_us INTEGER NOT NULL, ended_at_us INTEGER NOT NULL,
+        applied INTEGER NOT NULL, repeated INTEGER NOT NULL, quarantined INTEGER NOT NULL,
+        pages INTEGER NOT NULL, handoffs INTEGER NOT NULL, fault TEXT NOT NULL DEFAULT ''
+    )
+    """,
+)
+
+
+def version(connection: Connection) -> int:
+    """The file's version: 0 for an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def refuse_newer(connection: Connection) -> int:
+    """The file's version, if this program can read it.
+
+    Errors: StoreFault when a newer program wrote the file.
+    """
+    found = version(connection)
+    if found > VERSION:
+        raise StoreFault(
+            f"state.db has version {found}, this program knows {VERSION}",
+            hint="A newer ai-memory wrote it. Use that one, or upgrade this one: nothing was changed.",
+        )
+    return found
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the file to `VERSION`, in one transaction.
+
+    Crash: safe at any point. Two processes may call it at once: the second finds nothing to do.
+    Errors: StoreFault when a newer program wrote the file.
+    """
+    if refuse_newer(connection) == VERSION:
+        return
+    from sqlite_utils import Database  # 120 ms CPU: only for a new or an older file
+
+    with transaction(connection):
+        if refuse_newer(connection) == VERSION:
+            return
+        _migrations().apply(Database(connection, recursive_triggers=False, execute_plugins=False))
+        connection.execute(f"PRAGMA user_version={VERSION}")
+
+
+def _migrations() -> "Migrations":
+    from sqlite_utils import Migrations  # as above
+
+    migrations = Migrations("ai-memory state")
+
+    @migrations(name="0001 sessions, observations, applied, evidence, drains")
+    def first(database: Any) -> None:
+        for statement in _FIRST:
+            database.execute(statement)
+
+    return migrations

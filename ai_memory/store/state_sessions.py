@@ -1,0 +1,247 @@
+"""Sessions and their observations in `state.db`: rows, writes of the drain, questions asked of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ai_memory.errors import Conflict, NotFound
+from ai_memory.store.driver import Connection, OperationalError
+
+MAX_FAILURES = 3
+"""Page work of one session that raised this often waits for the session's next event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run of one agent. Times in µs; `ended_at_us` None while open."""
+
+    id: str
+    native_id: str
+    agent: str
+    workspace: str
+    project: str
+    scope: str
+    """The whole Scope as JSON, as it was resolved at the session's first event."""
+    cwd: str
+    opened_at_us: int
+    last_at_us: int
+    ended_at_us: int | None = None
+    observations: int = 0
+    prompts: int = 0
+    work: int = 0
+    """Observations that are more than start, stop and end. 0: a lifecycle-only session."""
+    covered: int = 0
+    refreshed: int = 0
+    refreshed_at_us: int = 0
+    failures: int = 0
+    handoff: str = ""
+    branch_start: str = ""
+    commit_start: str = ""
+    branch_end: str = ""
+    commit_end: str = ""
+    process: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at_us is None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One event of one session, as it was stored: sanitised and capped. `input` and `extra` hold JSON or nothing."""
+
+    event_id: str
+    session: str
+    at_us: int
+    kind: str
+    source_event: str = ""
+    agent_id: str = ""
+    tool: str = ""
+    call_id: str = ""
+    outcome: str = ""
+    input: str = ""
+    output: str = ""
+    text: str = ""
+    flags: str = ""
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectUse:
+    """How much a project was worked in."""
+
+    workspace: str
+    project: str
+    sessions: int
+    open_sessions: int
+    observations: int
+    last_at_us: int
+
+
+SESSION_COLUMNS = (
+    "id, native_id, agent, workspace, project, scope, cwd, opened_at_us, last_at_us, ended_at_us, observations,"
+    " prompts, work, covered, refreshed, refreshed_at_us, failures, handoff, branch_start, commit_start, branch_end,"
+    " commit_end, process"
+)
+OBSERVATION_COLUMNS = (
+    "event_id, session, at_us, kind, source_event, agent_id, tool, call_id, outcome, input, output, text, flags, extra"
+)
+
+_PUT_SESSION = f"""
+    INSERT INTO sessions ({SESSION_COLUMNS}) VALUES ({",".join("?" * 23)})
+    ON CONFLICT (id) DO UPDATE SET
+        native_id = excluded.native_id, agent = excluded.agent, cwd = excluded.cwd,
+        opened_at_us = excluded.opened_at_us, last_at_us = excluded.last_at_us, ended_at_us = excluded.ended_at_us,
+        observations = excluded.observations, prompts = excluded.prompts, work = excluded.work,
+        failures = excluded.failures, handoff = excluded.handoff,
+        branch_start = excluded.branch_start, commit_start = excluded.commit_start,
+        branch_end = excluded.branch_end, commit_end = excluded.commit_end, process = excluded.process
+"""
+"""`covered` and `refreshed` belong to page work: a batch never turns them back."""
+
+
+def put_session(connection: Connection, session: Session) -> None:
+    """Write a session's row. Its project stays what it was at first."""
+    connection.execute(_PUT_SESSION, _session_row(session))
+
+
+def _session_row(session: Session) -> tuple[object, ...]:
+    return tuple(getattr(session, name.strip()) for name in SESSION_COLUMNS.split(","))
+
+
+_ADD_OBSERVATION = f"""
+    INSERT OR IGNORE INTO observations ({OBSERVATION_COLUMNS}) VALUES ({",".join("?" * 14)})
+"""
+
+
+def add_observations(connection: Connection, observations: Iterable[Observation]) -> None:
+    """Write observations and their full text; one that is there already stays as it is."""
+    names = [name.strip() for name in OBSERVATION_COLUMNS.split(",")]
+    connection.executemany(_ADD_OBSERVATION, [tuple(getattr(row, name) for name in names) for row in observations])
+
+
+def session(connection: Connection, identifier: str) -> Session | None:
+    """One session by its whole id."""
+    row = connection.execute(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE id = ?", (identifier,)).fetchone()
+    return Session(*row) if row else None
+
+
+def find_session(connection: Connection, name: str) -> Session:
+    """One session by id, unambiguous beginning of an id (6 characters or more), or the harness's own id.
+
+    Errors: NotFound; Conflict when several begin that way.
+    """
+    rows = connection.execute(
+        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE id = ?1 OR native_id = ?1"
+        " OR (length(?1) >= 6 AND substr(id, 1, length(?1)) = ?1) ORDER BY id = ?1 DESC, id LIMIT 2",
+        (name,),
+    ).fetchall()
+    if not rows:
+        raise NotFound(f"no session {name}", hint="`ai-memory sessions` lists them.")
+    if len(rows) > 1 and rows[0][0] != name:
+        raise Conflict(f"several sessions begin with {name}", hint="Give more characters of the id.")
+    return Session(*rows[0])
+
+
+def sessions(
+    connection: Connection,
+    *,
+    workspace: str | None = None,
+    project: str | None = None,
+    agent: str | None = None,
+    only_open: bool = False,
+    limit: int = 50,
+    offset: int = 0,
+) -> list[Session]:
+    """Sessions, newest activity first."""
+    rows = connection.execute(
+        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE (:workspace IS NULL OR workspace = :workspace)"
+        " AND (:project IS NULL OR project = :project) AND (:agent IS NULL OR agent = :agent)"
+        " AND (NOT :only_open OR ended_at_us IS NULL) ORDER BY last_at_us DESC, id LIMIT :limit OFFSET :offset",
+        {
+            "workspace": workspace,
+            "project": project,
+            "agent": agent,
+            "only_open": only_open,
+            "limit": limit,
+            "offset": offset,
+        },
+    )
+    return [Session(*row) for row in rows]
+
+
+def due_sessions(connection: Connection, *, limit: int = 64) -> list[Session]:
+    """Ended sessions whose page does not tell of all they hold, newest end first."""
+    rows = connection.execute(
+        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE ended_at_us IS NOT NULL AND covered < observations"
+        " AND failures < ? ORDER BY ended_at_us DESC, id LIMIT ?",
+        (MAX_FAILURES, limit),
+    )
+    return [Session(*row) for row in rows]
+
+
+def note_failure(connection: Connection, identifier: str) -> None:
+    """Page work of that session raised."""
+    connection.execute("UPDATE sessions SET failures = failures + 1 WHERE id = ?", (identifier,))
+
+
+def observations(
+    connection: Connection,
+    identifier: str,
+    *,
+    kinds: Sequence[str] = (),
+    limit: int = -1,
+    offset: int = 0,
+) -> list[Observation]:
+    """A session's observations in order of (time, event id); `limit` -1 gives all."""
+    marks = ",".join("?" * len(kinds))
+    only = f" AND kind IN ({marks})" if kinds else ""
+    rows = connection.execute(
+        f"SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = ?{only}"
+        " ORDER BY at_us, event_id LIMIT ? OFFSET ?",
+        (identifier, *kinds, limit, offset),
+    )
+    return [Observation(*row) for row in rows]
+
+
+def observations_between(connection: Connection, identifier: str, start_us: int, end_us: int) -> list[Observation]:
+    """A session's observations with `start_us` ≤ time ≤ `end_us`."""
+    rows = connection.execute(
+        f"SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = ? AND at_us BETWEEN ? AND ?"
+        " ORDER BY at_us, event_id",
+        (identifier, start_us, end_us),
+    )
+    return [Observation(*row) for row in rows]
+
+
+def search_observations(connection: Connection, words: Sequence[str], *, limit: int = 20) -> list[Observation]:
+    """Observations that hold any of the words, best first. Words are taken literally."""
+    match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
+    if not match:
+        return []
+    columns = ", ".join(f"o.{name.strip()}" for name in OBSERVATION_COLUMNS.split(","))
+    try:
+        rows = connection.execute(
+            f"SELECT {columns} FROM observations_fts f JOIN observations o ON o.seq = f.rowid"
+            " WHERE observations_fts MATCH ? ORDER BY bm25(observations_fts), o.seq DESC LIMIT ?",
+            (match, limit),
+        ).fetchall()
+    except OperationalError:  # nothing but punctuation leaves FTS5 an empty phrase
+        return []
+    return [Observation(*row) for row in rows]
+
+
+def project_uses(connection: Connection) -> list[ProjectUse]:
+    """How much each project was worked in, last used first."""
+    rows = connection.execute(
+        "SELECT workspace, project, count(*), sum(ended_at_us IS NULL), sum(observations), max(last_at_us)"
+        " FROM sessions GROUP BY workspace, project ORDER BY max(last_at_us) DESC, workspace, project"
+    )
+    return [ProjectUse(*row) for row in rows]
+
+
+def totals(connection: Connection) -> tuple[int, int, int]:
+    """(sessions, open sessions, observations)."""
+    row = connection.execute(
+        "SELECT count(*), coalesce(sum(ended_at_us IS NULL), 0), coalesce(sum(observations), 0) FROM sessions"
+    ).fetchone()
+    return int(row[0]), int(row[1]), int(row[2])
