@@ -16,7 +16,7 @@ from ai_memory.errors import StoreFault
 from ai_memory.store import filesystem
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
+    from sqlite3 import Connection as Connection
 else:
     Connection = Any
 

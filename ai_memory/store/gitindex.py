@@ -1,0 +1,258 @@
+"""Git's index file, kept in step with every commit and used as the cache of what lies in the work tree.
+
+A person's `git add x; git commit` takes everything that the index says: an index that lags behind the branch drops
+pages from HEAD without a word (seen in a prototype, decision A5). Only the changed entries are spliced in; the rest of
+the file stays byte for byte. Format: gitformat-index(5), versions 2 and 3; others are rewritten whole.
+"""
+
+import hashlib
+import os
+import stat
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ai_memory.errors import StoreFault
+
+_HEADER = struct.Struct(">4sLL")
+_STAT = struct.Struct(">LLLLLLLLLL20sH")
+_FIXED = _STAT.size  # 62 bytes, then the name
+_EXTENDED = 0x4000
+_NAME_LENGTH = 0x0FFF
+REGULAR = 0o100644
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tracked file, with the stat figures of the moment when its content was known to be `blob`."""
+
+    name: bytes
+    blob: str
+    mode: int
+    mtime_ns: int
+    size_bytes: int
+    inode: int
+
+    def matches(self, status: os.stat_result) -> bool:
+        """Whether a file with this `status` was not touched since. Racy: ask `GitIndex.is_racy` too."""
+        return (
+            self.size_bytes == status.st_size & 0xFFFFFFFF
+            and self.mtime_ns == _truncated_ns(status.st_mtime_ns)
+            and (self.inode == status.st_ino & 0xFFFFFFFF or self.inode == 0)
+        )
+
+
+def _is_whole(content: bytes) -> bool:
+    trailer = content[-20:]
+    return trailer in (bytes(20), hashlib.sha1(content[:-20], usedforsecurity=False).digest())
+
+
+def _truncated_ns(time_ns: int) -> int:
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    return (seconds & 0xFFFFFFFF) * 1_000_000_000 + rest
+
+
+class GitIndex:
+    """The parsed index file. Lazy: entries are read in one pass when first asked for."""
+
+    def __init__(self, content: bytes, written_ns: int) -> None:
+        self._content = content
+        self._written_ns = written_ns
+
+    @classmethod
+    def read(cls, git: Path) -> "GitIndex | None":
+        """The index of the repository, or None when there is none or it is of another version."""
+        path = git / "index"
+        try:
+            content = path.read_bytes()
+            written_ns = path.stat().st_mtime_ns
+        except FileNotFoundError:
+            return None
+        if len(content) < _HEADER.size + 20:
+            return None
+        magic, version, _ = _HEADER.unpack_from(content)
+        if magic != b"DIRC" or version not in (2, 3) or not _is_whole(content):
+            return None
+        return cls(content, written_ns)
+
+    def is_racy(self, entry: Entry) -> bool:
+        """Whether the file may have changed in the same tick in which the index was written (git's racy entries)."""
+        return entry.mtime_ns >= _truncated_ns(self._written_ns)
+
+    def entries(self) -> dict[bytes, Entry]:
+        """All unconflicted entries by name."""
+        found: dict[bytes, Entry] = {}
+        for start, _, name in self._spans():
+            fields = _STAT.unpack_from(self._content, start)
+            if fields[11] & 0x3000:
+                continue  # a stage of a conflict
+            found[name] = Entry(
+                name=name,
+                blob=fields[10].hex(),
+                mode=fields[6],
+                mtime_ns=fields[2] * 1_000_000_000 + fields[3],
+                size_bytes=fields[9],
+                inode=fields[5],
+            )
+        return found
+
+    def spliced(self, changes: Mapping[bytes, bytes | None]) -> bytes:
+        """The file's new bytes: `changes` maps a name to its packed entry (see `pack`) or None to drop it.
+
+        Extensions are dropped: the cached trees would be stale, and git makes them again.
+        Raises StoreFault when a required extension (split or sparse index) is in use.
+        """
+        content = self._content
+        pieces: list[bytes] = []
+        count = 0
+        added = sorted((name, packed) for name, packed in changes.items() if packed is not None)
+        position = 0
+        end = run = _HEADER.size
+        for start, end, name in self._spans():
+            while position < len(added) and added[position][0] < name:
+                pieces += [content[run:start], added[position][1]]
+                run = start
+                count += 1
+                position += 1
+            if name in changes:
+                pieces.append(content[run:start])
+                run = end
+            else:
+                count += 1
+        pieces.append(content[run:end])
+        for _, packed in added[position:]:
+            pieces.append(packed)
+            count += 1
+        # An entry that was replaced is added when the loop passes its name: every name of `added` is counted once.
+        self._refuse_required_extensions(end)
+        body = _HEADER.pack(b"DIRC", self._version, count) + b"".join(pieces)
+        return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+    @property
+    def _version(self) -> int:
+        version: int = _HEADER.unpack_from(self._content)[1]
+        return version
+
+    def _spans(self) -> Iterator[tuple[int, int, bytes]]:
+        content = self._content
+        count = _HEADER.unpack_from(content)[2]
+        start = _HEADER.size
+        for _ in range(count):
+            flags = (content[start + 60] << 8) | content[start + 61]
+            name_start = start + _FIXED + (2 if flags & _EXTENDED else 0)
+            length = flags & _NAME_LENGTH
+            if length == _NAME_LENGTH:
+                length = content.index(b"\0", name_start) - name_start
+            name = content[name_start : name_start + length]
+            end = start + ((name_start - start + length + 8) & ~7)
+            yield start, end, name
+            start = end
+
+    def _refuse_required_extensions(self, at: int) -> None:
+        content = self._content
+        while at + 8 <= len(content) - 20:
+            signature = content[at : at + 4]
+            if signature[:1].islower():
+                raise StoreFault(
+                    f"The wiki's git index uses the extension {signature.decode('ascii', 'replace')}.",
+                    hint="Turn it off there: `git update-index --no-split-index` or `git sparse-checkout disable`.",
+                )
+            at += 8 + int.from_bytes(content[at + 4 : at + 8], "big")
+
+
+def pack(name: bytes, blob: str, status: os.stat_result) -> bytes:
+    """One entry of a regular file as it stands in the index file, padded."""
+    flags = min(len(name), _NAME_LENGTH)
+    fixed = _STAT.pack(
+        *_seconds(status.st_ctime_ns),
+        *_seconds(status.st_mtime_ns),
+        status.st_dev & 0xFFFFFFFF,
+        status.st_ino & 0xFFFFFFFF,
+        REGULAR,
+        getattr(status, "st_uid", 0) & 0xFFFFFFFF,
+        getattr(status, "st_gid", 0) & 0xFFFFFFFF,
+        status.st_size & 0xFFFFFFFF,
+        bytes.fromhex(blob),
+        flags,
+    )
+    return fixed + name + b"\0" * (8 - (_FIXED + len(name)) % 8)
+
+
+def _seconds(time_ns: int) -> tuple[int, int]:
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    return seconds & 0xFFFFFFFF, rest
+
+
+def fresh(entries: Mapping[bytes, bytes]) -> bytes:
+    """A whole index file of version 2 from packed entries."""
+    body = _HEADER.pack(b"DIRC", 2, len(entries)) + b"".join(packed for _, packed in sorted(entries.items()))
+    return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+
+@contextmanager
+def index_lock(git: Path, step: Callable[[str], None]) -> Iterator[Callable[[bytes], None]]:
+    """Hold git's own `index.lock`; the block gets the function that puts new bytes in place of the index.
+
+    Crash: the lock holds our signature, so that `clear_own_lock` knows one that we left behind.
+    Raises StoreFault when a git command holds the lock.
+    """
+    own, lock = git / "index.ai-memory", git / "index.lock"
+    own.unlink(missing_ok=True)
+    own.touch(mode=0o600)
+
+    def put(content: bytes) -> None:
+        own.write_bytes(content)
+        step("git-index-written")
+        os.replace(own, git / "index")  # noqa: PTH105
+        step("git-index-renamed")
+
+    try:
+        _take(lock)
+        step("git-index-locked")
+        yield put
+    finally:
+        if _is_own(lock):
+            lock.unlink(missing_ok=True)
+        own.unlink(missing_ok=True)
+
+
+_SIGNATURE = b"ai-memory\n"
+"""What our `index.lock` holds: git's own holds the new index from its first byte on, never this."""
+
+
+def _take(lock: Path) -> None:
+    try:
+        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as fault:
+        raise StoreFault(
+            "A git command holds the wiki's index.lock.",
+            hint=f"Wait for it, or remove {lock} when no git runs there.",
+        ) from fault
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(_SIGNATURE)
+
+
+def clear_own_lock(git: Path) -> None:
+    """Remove an `index.lock` that a killed writer of ours left. Call under the writer lock."""
+    lock = git / "index.lock"
+    if _is_own(lock):
+        lock.unlink(missing_ok=True)
+    (git / "index.ai-memory").unlink(missing_ok=True)
+
+
+def _is_own(lock: Path) -> bool:
+    try:
+        return lock.read_bytes() == _SIGNATURE
+    except OSError:
+        return False
+
+
+def regular_status(path: Path) -> os.stat_result | None:
+    """The file's stat figures when it is a regular file and no link, else None."""
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None

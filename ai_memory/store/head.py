@@ -1,0 +1,81 @@
+"""What the wiki's branch points to, read without a git library: readers start with this on every call."""
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ai_memory.errors import StoreFault
+
+BRANCH = "refs/heads/main"
+"""The truth for pages (decision A1)."""
+
+YOUNG_LOCK_S = 600.0
+"""An `index.lock` younger than this belongs to a git that still runs."""
+
+_HEX40 = re.compile(r"[0-9a-f]{40}\Z")
+
+
+def read_head(git: Path) -> str | None:
+    """Commit id of `main`, or None when the branch has no commit or there is no repository."""
+    loose = _read(git / BRANCH)
+    if loose is not None:
+        commit = loose.strip()
+        if _HEX40.match(commit):
+            return commit
+        raise StoreFault(
+            f"{BRANCH} of the wiki does not hold a commit id.",
+            hint=f"Look at {git / BRANCH}; `git -C {git.parent} reflog` lists the commits that it pointed to.",
+        )
+    for line in (_read(git / "packed-refs") or "").splitlines():
+        commit, _, name = line.partition(" ")
+        if name == BRANCH and _HEX40.match(commit):
+            return commit
+    return None
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Something that a person began in the wiki with git and has not ended."""
+
+    state: str
+    remedy: str
+
+
+_SIGNS = (
+    ("MERGE_HEAD", "a merge", "git merge --continue` or `git merge --abort"),
+    ("rebase-merge", "a rebase", "git rebase --continue` or `git rebase --abort"),
+    ("rebase-apply", "a rebase", "git rebase --continue` or `git rebase --abort"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue` or `git cherry-pick --abort"),
+    ("REVERT_HEAD", "a revert", "git revert --continue` or `git revert --abort"),
+    ("BISECT_LOG", "a bisect", "git bisect reset"),
+)
+
+
+def unfinished(git: Path) -> Unfinished | None:
+    """What keeps writers out of the wiki, or None (decision A1)."""
+    head = (_read(git / "HEAD") or "").strip()
+    if head != f"ref: {BRANCH}":
+        where = head.removeprefix("ref: ").removeprefix("refs/heads/") or "nothing"
+        return Unfinished(f"its HEAD points to {where}, not to main", f"`git -C {git.parent} switch main`")
+    for name, what, command in _SIGNS:
+        if os.path.lexists(git / name):
+            return Unfinished(f"{what} is not finished there", f"in {git.parent}: `{command}`")
+    if _is_young(git / "index.lock"):
+        return Unfinished("a git command is running there", f"wait for it, or remove {git / 'index.lock'} if none runs")
+    return None
+
+
+def _is_young(lock: Path) -> bool:
+    try:
+        return time.time() - lock.stat().st_mtime < YOUNG_LOCK_S
+    except OSError:
+        return False
