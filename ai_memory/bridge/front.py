@@ -125,7 +125,7 @@ class Relay:
     """Lines for the SDK, kept until it is there. Knows the requests that have no answer yet."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # `deliver` may settle a request on the spot
         self._kept: list[bytes] = []
         self._deliver: Callable[[bytes], None] = self._kept.append
         self._open: dict[str, None] = {}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,8 @@ class RawClient:
         for thread in self._threads:
             thread.join(5)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            try:
+            with suppress(OSError):
                 pipe.close()
-            except OSError:
-                pass
 
     def _read(self) -> None:
         for line in self.process.stdout:
