@@ -1,0 +1,209 @@
+"""Events into `state.db`: one batch, one transaction, each event once however often it comes."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from ai_memory.capture.digest import LIFECYCLE
+from ai_memory.capture.handoffs import handoff_id
+from ai_memory.capture.spooled import Event
+from ai_memory.model import ResolvedBy, Scope
+from ai_memory.store import state, state_sessions
+from ai_memory.store.driver import Connection
+from ai_memory.store.state_sessions import Observation, Session
+
+DOUBLE_US = 2_000_000
+"""Two hooks that tell of the same thing do so within this time (decision B9)."""
+
+AFTERGLOW_US = 2_000_000
+"""Hooks run at once: a tool event this soon after the end belongs before it and opens nothing again."""
+
+_OPENING = frozenset({"session-start", "user-prompt"})
+_WORKING = frozenset({"pre-tool-use", "post-tool-use"})
+_HANDING_OVER = frozenset({"stop", "pre-compact", "session-end"})
+UNKEPT = frozenset({"page-read", "access"})
+"""Kinds that count use and are no observations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session works: resolved once, at its first event. `branch` and `commit` are those of now."""
+
+    scope: Scope
+    branch: str = ""
+    commit: str = ""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one batch did."""
+
+    applied: int = 0
+    repeated: int = 0
+    unaddressed: int = 0
+    """Events of no session, or of one that was purged: acknowledged and dropped."""
+    touched: set[str] = field(default_factory=set)
+    """Sessions that grew."""
+    pausing: set[str] = field(default_factory=set)
+    """Sessions that stopped or are about to compact."""
+
+
+def apply_batch(connection: Connection, events: Sequence[Event], *, place_of: Callable[[Event], Place]) -> Batch:
+    """Write the events' observations, full text, session rows and ids. Call inside one transaction.
+
+    Any order, any repetition of the same events over any number of batches gives the same rows.
+    """
+    batch = Batch()
+    known = state.known_events(connection, [event.id for event in events])
+    fresh = [event for event in events if event.id not in known]
+    batch.repeated = len(events) - len(fresh)
+    for session_id, of_session in _by_session(fresh).items():
+        if not session_id or state.is_purged(connection, session_id):
+            batch.unaddressed += len(of_session)
+            continue
+        of_session.sort(key=lambda event: (event.at_us, event.id))
+        _apply_session(connection, session_id, of_session, place_of=place_of, batch=batch)
+    state.remember_events(connection, [(event.id, event.at_us) for event in fresh])
+    return batch
+
+
+def _by_session(events: Sequence[Event]) -> dict[str, list[Event]]:
+    groups: dict[str, list[Event]] = {}
+    for event in events:
+        groups.setdefault(event.session, []).append(event)
+    return groups
+
+
+def _apply_session(
+    connection: Connection,
+    session_id: str,
+    events: list[Event],
+    *,
+    place_of: Callable[[Event], Place],
+    batch: Batch,
+) -> None:
+    session = state_sessions.session(connection, session_id)
+    new = _without_doubles(connection, session_id, events, is_known=session is not None)
+    batch.repeated += len(events) - len(new)
+    if not new:
+        return
+    place = place_of(new[0]) if session is None else None
+    session = session or _opened(new[0], place or place_of(new[0]))
+    session = advance(session, new)
+    state_sessions.put_session(connection, session)
+    state_sessions.add_observations(connection, [_observation(event) for event in new])
+    batch.applied += len(new)
+    batch.touched.add(session_id)
+    if any(event.kind in _HANDING_OVER for event in new):
+        batch.pausing.add(session_id)
+
+
+def _opened(event: Event, place: Place) -> Session:
+    return Session(
+        id=event.session,
+        native_id=event.native_id,
+        agent=event.agent,
+        workspace=place.scope.workspace,
+        project=place.scope.project,
+        scope=scope_json(place.scope),
+        cwd=event.cwd,
+        opened_at_us=event.at_us,
+        last_at_us=event.at_us,
+        branch_start=place.branch,
+        commit_start=place.commit,
+    )
+
+
+def advance(session: Session, events: Sequence[Event]) -> Session:
+    """The session's row after these further events, which stand in order of (time, event id)."""
+    end_seen = max([session.end_seen_us, *(event.at_us for event in events if event.kind == "session-end")])
+    active = max([session.active_us, *map(_activity, events)])
+    ended = end_seen if end_seen and active <= end_seen + AFTERGLOW_US else None
+    was_resumed = session.ended_at_us is not None and ended is None
+    handoff = "" if was_resumed else session.handoff
+    if not handoff:
+        pausing = next((event for event in events if event.kind in _HANDING_OVER), None)
+        handoff = handoff_id(pausing.at_us, f"{session.id}:{pausing.id}") if pausing else ""
+    return replace(
+        session,
+        native_id=session.native_id or next((event.native_id for event in events if event.native_id), ""),
+        cwd=session.cwd or next((event.cwd for event in events if event.cwd), ""),
+        opened_at_us=min(session.opened_at_us, events[0].at_us),
+        last_at_us=max(session.last_at_us, events[-1].at_us),
+        ended_at_us=ended,
+        observations=session.observations + len(events),
+        prompts=session.prompts + sum(event.kind == "user-prompt" and not event.agent_id for event in events),
+        work=session.work + sum(event.kind not in LIFECYCLE for event in events),
+        failures=0,
+        end_seen_us=end_seen,
+        active_us=active,
+        handoff=handoff,
+        process=next((event.process for event in reversed(events) if event.process), session.process),
+    )
+
+
+def _activity(event: Event) -> int:
+    """The instant against which an end counts: a prompt after the end re-opens at once, a late tool event does not."""
+    if event.kind in _OPENING:
+        return event.at_us + AFTERGLOW_US
+    return event.at_us if event.kind in _WORKING else 0
+
+
+def _without_doubles(connection: Connection, session_id: str, events: list[Event], *, is_known: bool) -> list[Event]:
+    """The events less those that another hook told of within two seconds."""
+    seen: dict[tuple[str, str], int] = {}
+    if is_known:
+        span = (events[0].at_us - DOUBLE_US, events[-1].at_us + DOUBLE_US)
+        for row in state_sessions.observations_between(connection, session_id, *span):
+            seen[_likeness(row)] = row.at_us
+    kept = []
+    for event in events:
+        key = _likeness(event)
+        before = seen.get(key)
+        if before is not None and abs(event.at_us - before) <= DOUBLE_US:
+            continue
+        seen[key] = event.at_us
+        kept.append(event)
+    return kept
+
+
+def _likeness(of: Event | Observation) -> tuple[str, str]:
+    """Equal for two tellings of one thing: kind with call id, else kind with all that was said."""
+    who = f"{of.kind}\0{of.agent_id}"
+    if of.call_id:
+        return who, of.call_id
+    return who, "\0".join((of.source_event if of.kind == "other" else "", of.tool, of.input, of.output, of.text))
+
+
+def _observation(event: Event) -> Observation:
+    return Observation(
+        event_id=event.id,
+        session=event.session,
+        at_us=event.at_us,
+        kind=event.kind,
+        source_event=event.source_event,
+        agent_id=event.agent_id,
+        tool=event.tool,
+        call_id=event.call_id,
+        outcome=event.outcome,
+        input=event.input,
+        output=event.output,
+        text=event.text,
+        flags=event.flags,
+        extra=event.extra,
+    )
+
+
+def scope_json(scope: Scope) -> str:
+    """The whole scope as `sessions.scope` keeps it."""
+    return json.dumps(asdict(scope), ensure_ascii=False, sort_keys=True)
+
+
+def scope_of(session: Session) -> Scope:
+    """The scope that was resolved at the session's first event."""
+    values: Mapping[str, object] = json.loads(session.scope)
+    known = {key: values[key] for key in Scope.__dataclass_fields__ if key in values}
+    known["resolved_by"] = ResolvedBy(str(known.get("resolved_by", ResolvedBy.FALLBACK)))
+    aliases = known.get("aliases")
+    known["aliases"] = tuple(aliases) if isinstance(aliases, list) else ()
+    return Scope(**known)  # type: ignore[arg-type]  # written by `scope_json`, which is typed

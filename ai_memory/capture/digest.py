@@ -1,0 +1,220 @@
+"""A session's observations read once: prompts, files, commands, tests, errors. Page and handoff are made from it."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ai_memory.capture import checks, prompts, tools
+from ai_memory.capture.tools import Family
+from ai_memory.store.state_sessions import Observation, Session
+
+COMPLETED = "post-tool-use"
+LIFECYCLE = frozenset({"session-start", "session-end", "stop", "handoff-claimed"})
+"""Kinds that alone make no page and no handoff."""
+
+_ERROR_LINE = re.compile(
+    r"(?:^|\b)(?:\w*Error\b|\w*Exception\b|error(?:\[\w+\])?:|fatal:|panic|FAILED\b|failed\b|not found|denied)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One thing that the person typed."""
+
+    at_us: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command that ended."""
+
+    at_us: int
+    text: str
+    outcome: str
+    """`success`, `error` or `unknown`."""
+    fault: str = ""
+    """The telling line of its output when it failed."""
+    test: checks.Outcome | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome == "error" or (self.test is not None and self.test.passed is False)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that failed, and whether the same call went well later."""
+
+    at_us: int
+    what: str
+    fault: str
+    mended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a session was. Paths are relative to the checkout where they lie inside it."""
+
+    session: Session
+    root: str
+    prompts: tuple[Prompt, ...]
+    edited: tuple[tuple[str, int], ...]
+    """(path, how often), first edited first."""
+    read: tuple[tuple[str, int], ...]
+    """The same for files that were read and never edited."""
+    commands: tuple[Command, ...]
+    troubles: tuple[Trouble, ...]
+    tools: tuple[tuple[str, int], ...]
+    """(name, completed calls), most used first."""
+    compactions: tuple[str, ...]
+    subagents: int
+    last_family: Family | None
+    """Of the last completed call; None when a stop or the end came after it, or none completed."""
+    stopped: bool
+    """A stop came after the last prompt."""
+
+    @property
+    def title(self) -> str:
+        """The first typed prompt that says something, else what else is known."""
+        for prompt in self.prompts:
+            if not prompts.is_acknowledgement(prompt.text):
+                return prompts.title_of(prompt.text)
+        if self.compactions:
+            return prompts.title_of(self.compactions[0])
+        if self.edited:
+            return f"Session on {self.edited[0][0]}"
+        return f"Session {self.session.id[:8]}"
+
+    @property
+    def calls(self) -> int:
+        return sum(count for _, count in self.tools)
+
+    @property
+    def tests(self) -> tuple[Command, ...]:
+        return tuple(command for command in self.commands if command.test is not None)
+
+    @property
+    def last_tests(self) -> tuple[Command, ...]:
+        """The last run of each test command, in order of time."""
+        latest = {prompts.one_line(command.text): command for command in self.tests}
+        return tuple(sorted(latest.values(), key=lambda command: command.at_us))
+
+
+def digest(session: Session, observations: Sequence[Observation], *, root: str = "") -> Digest:
+    """The session read once. `observations` stand in order of (time, event id)."""
+    typed = _typed(observations)
+    calls = [row for row in observations if row.kind == COMPLETED and row.tool]
+    commands = tuple(_command(row) for row in calls if _is_command(row))
+    edited, read = _files(calls, root)
+    counts: dict[str, int] = {}
+    for row in calls:
+        counts[row.tool] = counts.get(row.tool, 0) + 1
+    last_call = calls[-1] if calls else None
+    last_prompt_us = typed[-1].at_us if typed else 0
+    stops = [row.at_us for row in observations if row.kind in ("stop", "session-end")]
+    return Digest(
+        session=session,
+        root=root,
+        prompts=typed,
+        edited=edited,
+        read=read,
+        commands=commands,
+        troubles=_troubles(calls, root),
+        tools=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+        compactions=tuple(row.text for row in observations if row.kind == "post-compaction" and row.text.strip()),
+        subagents=len({row.agent_id for row in observations if row.agent_id}),
+        last_family=_family(last_call) if last_call and not any(at >= last_call.at_us for at in stops) else None,
+        stopped=any(row.kind == "stop" and row.at_us >= last_prompt_us for row in observations),
+    )
+
+
+def _typed(observations: Sequence[Observation]) -> tuple[Prompt, ...]:
+    found = []
+    for row in observations:
+        if row.kind == "user-prompt" and not row.agent_id:
+            text = prompts.substance(row.text)
+            if text:
+                found.append(Prompt(row.at_us, text))
+    return tuple(found)
+
+
+def _family(row: Observation) -> Family:
+    given = tools.parse_input(row.input)
+    return Family.EDIT if tools.is_patch(given) else tools.family(row.tool)
+
+
+def _is_command(row: Observation) -> bool:
+    return _family(row) is Family.COMMAND and tools.command(tools.parse_input(row.input)) != ""
+
+
+def _command(row: Observation) -> Command:
+    text = tools.command(tools.parse_input(row.input))
+    test = checks.outcome(row.output, tool_outcome=row.outcome) if checks.is_test_run(text) else None
+    outcome = row.outcome or "unknown"
+    failed = outcome == "error" or (test is not None and test.passed is False)
+    return Command(row.at_us, text, outcome, fault=telling_line(row.output) if failed else "", test=test)
+
+
+def _files(calls: Sequence[Observation], root: str) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+    edited: dict[str, int] = {}
+    read: dict[str, int] = {}
+    for row in calls:
+        kind = _family(row)
+        if kind not in (Family.EDIT, Family.READ) or row.outcome == "error":
+            continue
+        into = edited if kind is Family.EDIT else read
+        for path in tools.paths(tools.parse_input(row.input)):
+            shown = tools.shown_path(path, root)
+            into[shown] = into.get(shown, 0) + 1
+    return tuple(edited.items()), tuple((path, count) for path, count in read.items() if path not in edited)
+
+
+def _troubles(calls: Sequence[Observation], root: str) -> tuple[Trouble, ...]:
+    found: list[Trouble] = []
+    for at, row in enumerate(calls):
+        what = subject_of(row, root)
+        failed = row.outcome == "error" or (_is_command(row) and _command(row).failed)
+        if not failed:
+            continue
+        mended = any(
+            later.tool == row.tool and subject_of(later, root) == what and not _has_failed(later)
+            for later in calls[at + 1 :]
+        )
+        found.append(Trouble(row.at_us, f"{row.tool}: {what}" if what else row.tool, telling_line(row.output), mended))
+    return tuple(found)
+
+
+def _has_failed(row: Observation) -> bool:
+    return row.outcome == "error" or (_is_command(row) and _command(row).failed)
+
+
+def subject_of(row: Observation, root: str = "") -> str:
+    """What a call was about, on one line."""
+    given = tools.parse_input(row.input)
+    text = prompts.one_line(tools.subject(row.tool, given))
+    return tools.shown_path(text, root) if tools.family(row.tool) is not Family.COMMAND else text
+
+
+def telling_line(output: str) -> str:
+    """The one line of an output that says what went wrong: the last that names an error, else the last at all."""
+    lines = [line.strip() for line in _plain_output(output).splitlines() if line.strip(" -=_*")]
+    if not lines:
+        return ""
+    naming = [line for line in lines if _ERROR_LINE.search(line)]
+    return prompts.shorten(prompts.one_line(naming[-1] if naming else lines[-1]), 200)
+
+
+def _plain_output(output: str) -> str:
+    """The text of a result that a harness gave as JSON, else the output itself."""
+    if not output.lstrip().startswith("{"):
+        return output
+    try:
+        given = json.loads(output)
+    except ValueError:
+        return output
+    if not isinstance(given, dict):
+        return output
+    parts = [given.get(key) for key in ("stdout", "output", "text", "content", "stderr", "error", "message")]
+    return "\n".join(part for part in parts if isinstance(part, str) and part) or output

@@ -1,0 +1,302 @@
+"""Handoffs: what one session leaves to the next. Pure: from observations to a page, from a page to what is shown."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from ai_memory.capture import prompts
+from ai_memory.capture.digest import Digest
+from ai_memory.capture.session_page import summarise
+from ai_memory.capture.tools import Family
+from ai_memory.capture.words import agent_name, minute, plain
+from ai_memory.clock import rfc3339
+from ai_memory.errors import MemoryFault
+from ai_memory.model import PageRef
+from ai_memory.text.fences import fence
+from ai_memory.text.times import DAY_US, parse_time
+
+MAX_SHOWN = 10_000
+"""Characters of everything injected at a start (decision C10)."""
+MAX_PROMPT = 1_500
+MAX_QUESTION = 600
+MAX_FILES = 30
+MAX_STEPS = 5
+LIFETIME_US = 14 * DAY_US
+"""An automatic handoff that nobody took in two weeks is no open work any more."""
+
+CONSUMED = (
+    "This is the handoff of that session, and it is consumed by being shown here: a second accept returns null. "
+    'Answer "where did we stop?" from it, and check the work tree before going on.'
+)
+_CUT = "\n\n(cut: the page holds the rest)"
+
+
+class HandoffState(StrEnum):
+    """Where a handoff stands."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """One handoff as its page tells it (decision C6). Times in µs, None where not set."""
+
+    id: str
+    title: str
+    state: HandoffState
+    origin: str
+    """`auto` or `manual`."""
+    from_agent: str
+    from_session: str
+    cwd: str
+    created_at_us: int
+    summary: str
+    to_agent: str = ""
+    expires_at_us: int | None = None
+    open_questions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    files_touched: tuple[str, ...] = ()
+    accepted_by_agent: str = ""
+    accepted_by_session: str = ""
+    accepted_at_us: int | None = None
+
+
+def handoff_id(at_us: int, seed: str) -> str:
+    """A UUIDv7 in 32 hex whose random part comes from `seed`: a drain that is repeated finds the same id.
+
+    Source: RFC 9562, section 5.7.
+    """
+    digest = hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest()
+    number = (at_us // 1000 & (1 << 48) - 1) << 80 | int.from_bytes(digest[:10], "big")
+    number = number & ~(0xF << 76) | 0x7 << 76
+    return f"{number & ~(0x3 << 62) | 0x2 << 62:032x}"
+
+
+def created_at_us(identifier: str) -> int:
+    """When a handoff was made, from its id: whole milliseconds."""
+    return int(identifier[:12], 16) * 1000
+
+
+def page_path(identifier: str) -> str:
+    """Path of a handoff's page below its project."""
+    return f"handoffs/{rfc3339(created_at_us(identifier))[:7]}/{identifier}.md"
+
+
+def automatic(told: Digest, identifier: str, *, ended: bool) -> Handoff:
+    """The handoff that a session leaves without being asked. `ended`: False while the session still runs."""
+    session = told.session
+    at_us = created_at_us(identifier)
+    return Handoff(
+        id=identifier,
+        title=prompts.shorten(f"Handoff: {told.title}", 100),
+        state=HandoffState.OPEN,
+        origin="auto",
+        from_agent=session.agent,
+        from_session=session.id,
+        cwd=session.cwd,
+        created_at_us=at_us,
+        expires_at_us=at_us + LIFETIME_US,
+        summary=_summary(told),
+        open_questions=_open_questions(told, ended=ended),
+        next_steps=_next_steps(told),
+        files_touched=_files(told),
+    )
+
+
+def _summary(told: Digest) -> str:
+    said = [prompt.text for prompt in told.prompts if not prompts.is_acknowledgement(prompt.text)]
+    parts = []
+    if len(said) == 1:
+        parts.append(f"Session focused on: {_quoted(said[0])}")
+    elif said:
+        parts += [f"Started with: {_quoted(said[0])}", f"Last asked: {_quoted(said[-1])}"]
+    parts.append(plain(summarise(told)))
+    for text in told.compactions[-1:]:
+        parts.append(f"Last compaction said: {_quoted(text)}")
+    return "\n\n".join(parts)
+
+
+def _quoted(text: str) -> str:
+    return plain(prompts.shorten(prompts.one_line(text), MAX_PROMPT))
+
+
+def _open_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
+    """The first rule that fits, as the facts on hooks list them in 6.3."""
+    said = [prompt.text for prompt in told.prompts if not prompts.is_acknowledgement(prompt.text)]
+    if told.prompts and prompts.is_question(told.prompts[-1].text):
+        return (f"Unresolved question: {_asked(told.prompts[-1].text)}",)
+    if told.last_family is Family.EDIT:
+        return (
+            "The session ended without a stop, right after it changed a file.",
+            "Look at the work tree (git status, git diff) before going on.",
+        )
+    if not said:
+        return ()
+    mid_task = " (mid-task: the session did not end)" if told.stopped and not ended else ""
+    return (f"Continue from{mid_task}: {_asked(said[-1])}",)
+
+
+def _asked(text: str) -> str:
+    return plain(prompts.shorten(prompts.one_line(text), MAX_QUESTION))
+
+
+def _next_steps(told: Digest) -> tuple[str, ...]:
+    """What failed last and was not seen to go well afterwards, newest first; the same failure once."""
+    steps = []
+    for trouble in reversed(told.troubles):
+        if not trouble.mended:
+            fault = f": {prompts.shorten(trouble.fault, 160)}" if trouble.fault else ""
+            steps.append(plain(f"Mend {prompts.shorten(trouble.what, 120)}{fault}"))
+    return tuple(dict.fromkeys(steps))[:MAX_STEPS]
+
+
+def _files(told: Digest) -> tuple[str, ...]:
+    paths = [path for path, _ in told.edited]
+    return tuple(paths[:MAX_FILES])
+
+
+def frontmatter(handoff: Handoff) -> dict[str, object]:
+    """The page's frontmatter, in the order of decision C6; keys that say nothing are left out."""
+    values: dict[str, object] = {
+        "title": handoff.title,
+        "kind": "handoff",
+        "tier": "episodic",
+        "id": handoff.id,
+        "state": handoff.state.value,
+        "origin": handoff.origin,
+        "from_agent": handoff.from_agent,
+        "from_session": handoff.from_session,
+        "to_agent": handoff.to_agent,
+        "cwd": handoff.cwd,
+        "created_at": rfc3339(handoff.created_at_us),
+        "expires_at": rfc3339(handoff.expires_at_us) if handoff.expires_at_us is not None else "",
+        **claim_keys(handoff),
+        "open_questions": list(handoff.open_questions),
+        "next_steps": list(handoff.next_steps),
+        "files_touched": list(handoff.files_touched),
+    }
+    return {key: value for key, value in values.items() if value not in ("", [], None)}
+
+
+def claim_keys(handoff: Handoff) -> dict[str, object]:
+    """The keys that a claim sets and a re-opening removes; None where a key shall go."""
+    at_us = handoff.accepted_at_us
+    return {
+        "accepted_by_agent": handoff.accepted_by_agent or None,
+        "accepted_by_session": handoff.accepted_by_session or None,
+        "accepted_at": rfc3339(at_us) if at_us is not None else None,
+    }
+
+
+def body(handoff: Handoff) -> str:
+    """The page's text below the frontmatter."""
+    return f"# {plain(handoff.title)}\n\n{handoff.summary.strip()}\n"
+
+
+def accepted(handoff: Handoff, *, agent: str, session: str, at_us: int) -> Handoff:
+    """The handoff as taken by that session."""
+    return replace(
+        handoff,
+        state=HandoffState.ACCEPTED,
+        accepted_by_agent=agent,
+        accepted_by_session=session,
+        accepted_at_us=at_us,
+    )
+
+
+def reopened(handoff: Handoff) -> Handoff:
+    """The handoff as if nobody had taken it."""
+    return replace(handoff, state=HandoffState.OPEN, accepted_by_agent="", accepted_by_session="", accepted_at_us=None)
+
+
+def from_page(values: Mapping[str, object], text: str) -> Handoff:
+    """The handoff that a page's frontmatter and body tell. Errors: MemoryFault when it is none."""
+    identifier, state = values.get("id"), values.get("state")
+    if not isinstance(identifier, str) or state not in list(HandoffState):
+        raise MemoryFault("the page is no handoff: it has no id or state")
+    summary = text.strip()
+    if summary.startswith("# "):
+        summary = summary.partition("\n")[2].strip()
+    return Handoff(
+        id=identifier,
+        title=_text(values, "title"),
+        state=HandoffState(str(state)),
+        origin=_text(values, "origin") or "manual",
+        from_agent=_text(values, "from_agent"),
+        from_session=_text(values, "from_session"),
+        cwd=_text(values, "cwd"),
+        created_at_us=_time(values, "created_at") or created_at_us(identifier),
+        summary=summary,
+        to_agent=_text(values, "to_agent"),
+        expires_at_us=_time(values, "expires_at"),
+        open_questions=_texts(values, "open_questions"),
+        next_steps=_texts(values, "next_steps"),
+        files_touched=_texts(values, "files_touched"),
+        accepted_by_agent=_text(values, "accepted_by_agent"),
+        accepted_by_session=_text(values, "accepted_by_session"),
+        accepted_at_us=_time(values, "accepted_at"),
+    )
+
+
+def _text(values: Mapping[str, object], key: str) -> str:
+    value = values.get(key)
+    return str(value) if value is not None else ""
+
+
+def _texts(values: Mapping[str, object], key: str) -> tuple[str, ...]:
+    value = values.get(key)
+    if isinstance(value, str):
+        return (value,)
+    return tuple(str(item) for item in value) if isinstance(value, Sequence) else ()
+
+
+def _time(values: Mapping[str, object], key: str) -> int | None:
+    value = values.get(key)
+    if value in (None, ""):
+        return None
+    try:
+        return parse_time(str(value).replace("+00:00", "Z"))
+    except MemoryFault:
+        return None
+
+
+def render(handoff: Handoff, ref: PageRef) -> str:
+    """What a session that takes the handoff is shown: actions first, since screens cut the end. At most 10,000
+    characters, the same bytes for the same page."""
+    head = f"Handoff from {agent_name(handoff.from_agent)}, {minute(handoff.created_at_us)}\n\n"
+    inside = "\n\n".join(
+        part
+        for part in (
+            _list("Open questions", handoff.open_questions),
+            _list("Next steps", handoff.next_steps),
+            _list("Files touched", handoff.files_touched),
+            f"## Summary\n\n{handoff.summary.strip()}",
+        )
+        if part
+    )
+    while True:
+        text = f"{head}{fence(inside, source=str(ref))}\n{CONSUMED}\n"
+        over = len(text) - MAX_SHOWN
+        if over <= 0:
+            return text
+        kept = inside.removesuffix(_CUT)
+        inside = kept[: max(0, len(kept) - over - len(_CUT))].rstrip() + _CUT
+
+
+def _list(title: str, items: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"- {item}" for item in items) if items else ""
+
+
+def covers(handoff_cwd: str, cwd: str) -> bool:
+    """Whether a handoff made in one directory is meant for a session in another: equal, below it, or made in none.
+
+    Compared as strings at path borders: `/a/b` does not cover `/a/bc`.
+    """
+    if not handoff_cwd:
+        return True
+    made, here = handoff_cwd.replace("\\", "/").rstrip("/"), cwd.replace("\\", "/").rstrip("/")
+    return here == made or here.startswith(f"{made}/")

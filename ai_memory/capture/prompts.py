@@ -1,0 +1,135 @@
+"""What a person really typed: harness scaffolding told apart by its shape, acknowledgements, questions."""
+
+import re
+
+_BLOCK = re.compile(r"<(?P<name>[A-Za-z][\w-]*)(?:\s[^<>]*)?>(?P<inner>.*?)</(?P=name)\s*>", re.DOTALL)
+_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+_COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
+_OWN_TAGS = frozenset({"environment", "instructions", "INSTRUCTIONS", "caveat", "permissions", "reminder"})
+"""Tags of one word that harnesses wrap around their own texts. Theirs have a `-` or `_` otherwise; HTML has not."""
+
+_MACHINE_STARTS = (
+    "Caveat: The messages below",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+    "# AGENTS.md instructions",
+    "<permissions instructions>",
+    "<INSTRUCTIONS>",
+    "Base directory for this skill:",
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ACKNOWLEDGEMENTS = _words(
+    """
+    ok okay k kk yes yep yeah y no nope sure thanks thx ty done go continue proceed great good nice perfect cool fine
+    right correct exactly agreed please lgtm alright understood hi hello hey next very much so all
+    ja danke weiter oui merci si sí gracias 好 好的 可以 继续 谢谢 是 是的 对 行 嗯 明白 收到
+    """
+)
+_ACKNOWLEDGING_PHRASES = frozenset(
+    {
+        "thank you",
+        "got it",
+        "sounds good",
+        "go on",
+        "go ahead",
+        "please do",
+        "do it",
+        "yes please",
+        "ship it",
+        "looks good",
+        "all good",
+        "ok thanks",
+        "keep going",
+    }
+)
+ACKNOWLEDGEMENT_LENGTH = 20
+"""Longer texts say more than yes (source: facts on hooks, 6.3)."""
+
+TITLE_LENGTH = 80
+
+
+def substance(text: str) -> str:
+    """The part of a prompt that a person typed; empty when a harness made all of it.
+
+    A slash command with words after it counts as typed: `/review the parser`.
+    """
+    stripped = text.strip()
+    if not stripped or stripped.startswith(_MACHINE_STARTS):
+        return ""
+    if "<" not in stripped:
+        return stripped
+    query = _QUERY.search(stripped)
+    if query:
+        return query[1].strip()
+    command = _COMMAND.search(stripped)
+    if command:
+        arguments = _ARGUMENTS.search(stripped)
+        words = arguments[1] if arguments else ""
+        return f"/{command[1].lstrip('/')} {words}" if words else ""
+    return _without_machine_blocks(stripped)
+
+
+def _without_machine_blocks(text: str) -> str:
+    kept, at = [], 0
+    for block in _BLOCK.finditer(text):
+        if _is_machine_tag(block["name"]):
+            kept.append(text[at : block.start()])
+            at = block.end()
+    kept.append(text[at:])
+    rest = "".join(kept).strip()
+    unclosed = re.match(r"<([A-Za-z][\w-]*)>", rest)
+    return "" if unclosed and _is_machine_tag(unclosed[1]) else rest
+
+
+def _is_machine_tag(name: str) -> bool:
+    return "-" in name or "_" in name or name in _OWN_TAGS
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Whether the text only says yes, thanks or go on."""
+    words = re.sub(r"[\s.!,。！，…]+", " ", text).strip().casefold()
+    if not words:
+        return True
+    if len(words) > ACKNOWLEDGEMENT_LENGTH:
+        return False
+    return words in _ACKNOWLEDGING_PHRASES or all(word in _ACKNOWLEDGEMENTS for word in words.split())
+
+
+def is_question(text: str) -> bool:
+    """Whether the text ends with a question mark, half or full width."""
+    return text.rstrip().rstrip("\"'”’)»*_`").endswith(("?", "？"))
+
+
+def title_of(text: str, limit: int = TITLE_LENGTH) -> str:
+    """The first telling line of a typed text as a title, cut at a word."""
+    in_code = False
+    for line in text.splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            in_code = not in_code
+            continue
+        words = one_line(re.sub(r"^[\s#>*+-]+", "", line))
+        if words and not in_code and any(character.isalnum() for character in words):
+            return shorten(words, limit)
+    return shorten(one_line(text), limit)
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters: cut between words where that loses little, `…` at the cut."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    blank = cut.rfind(" ")
+    if blank > limit * 2 // 3:
+        cut = cut[:blank]
+    return cut.rstrip(" ,;:.-–—(") + "…"

@@ -1,0 +1,188 @@
+"""The page of a session, made by rules from what was observed: the same observations always give the same bytes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ai_memory.capture import prompts
+from ai_memory.capture.digest import Command, Digest, digest, subject_of
+from ai_memory.capture.words import agent_name, clock_time, code, count, duration, listed, minute, plain
+from ai_memory.clock import rfc3339
+from ai_memory.store.state_sessions import Observation, Session
+
+RAW_HEAD = 250
+RAW_TAIL = 250
+MAX_LISTED = 40
+"""Prompts, files and commands beyond this are counted, not listed."""
+PROMPT_LENGTH = 400
+LINE_LENGTH = 140
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """A page ready to be composed: `frontmatter` in order, `body` with its heading."""
+
+    path: str
+    frontmatter: dict[str, object]
+    body: str
+
+    @property
+    def title(self) -> str:
+        return str(self.frontmatter["title"])
+
+
+def page_path(session: Session) -> str:
+    """Path of a session's page below its project: one folder a month, by the month it opened."""
+    return f"sessions/{rfc3339(session.opened_at_us)[:7]}/{session.id}.md"
+
+
+def session_page(session: Session, observations: Sequence[Observation], *, root: str = "") -> SessionPage:
+    """The session as a page. `root`: the checkout, so that paths inside it are short."""
+    told = digest(session, observations, root=root)
+    summary = summarise(told)
+    frontmatter: dict[str, object] = {
+        "title": told.title,
+        "kind": "session",
+        "tier": "episodic",
+        "session_id": session.id,
+        "agent": session.agent,
+        "summary": summary,
+    }
+    sections = [f"# {plain(told.title)}", plain(summary), *_sections(told, observations)]
+    foot = (
+        f"Made by rules from {count(len(observations), 'observation')}. `ai-memory session {session.id[:8]}` shows all."
+    )
+    return SessionPage(page_path(session), frontmatter, "\n\n".join([*sections, "---", foot]) + "\n")
+
+
+def summarise(told: Digest) -> str:
+    """One paragraph that says what happened, for the page's head and its frontmatter."""
+    session = told.session
+    spent = duration((session.ended_at_us or session.last_at_us) - session.opened_at_us)
+    work = count(len(told.prompts), "prompt")
+    if told.tools:
+        named = listed([f"{name} {number}" for name, number in told.tools])
+        work += f" and {count(told.calls, 'completed tool call')} ({named})"
+    parts = [f"{agent_name(session.agent)} worked for {spent}: {work}."]
+    if told.edited:
+        parts.append(f"Edited {listed([path for path, _ in told.edited], most=4)}.")
+    elif told.read:
+        parts.append(f"Edited nothing; read {listed([path for path, _ in told.read], most=3)}.")
+    if told.last_tests:
+        last = told.last_tests[-1]
+        parts.append(f"Tests last ran with {prompts.shorten(prompts.one_line(last.text), 60)}: {last.test}.")
+    unmended = [trouble for trouble in told.troubles if not trouble.mended]
+    if unmended:
+        parts.append(f"{count(len(unmended), 'failure').capitalize()} not seen to be mended.")
+    if session.commit_end and session.commit_end != session.commit_start:
+        parts.append(f"The branch{_branch(session)} moved to {session.commit_end[:8]}.")
+    if told.compactions:
+        parts.append(f"The context was compacted {count(len(told.compactions), 'time')}.")
+    return " ".join(parts)
+
+
+def _branch(session: Session) -> str:
+    return f" {session.branch_end}" if session.branch_end else ""
+
+
+def _sections(told: Digest, observations: Sequence[Observation]) -> Iterator[str]:
+    yield _section("Session", list(_metadata(told)))
+    yield from _optional("Prompts", _capped(list(_prompts(told))))
+    yield from _optional("Files edited", _capped([_file(path, times) for path, times in told.edited]))
+    yield from _optional("Files read", _capped([_file(path, times) for path, times in told.read]))
+    yield from _optional("Tests", _capped([_test(command) for command in told.last_tests]))
+    yield from _optional("Errors", _capped(list(_errors(told))))
+    yield from _optional("Commands", _capped(list(_commands(told))))
+    yield from _optional("Compactions", [f"- {plain(prompts.shorten(text, 2_000))}" for text in told.compactions])
+    yield from _optional("Tool calls", [f"- {plain(name)}: {number}" for name, number in told.tools])
+    yield _section("Raw observations", list(_raw(observations, told.root)))
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(lines)
+
+
+def _optional(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield _section(title, lines)
+
+
+def _capped(lines: list[str]) -> list[str]:
+    """First and last lines with a count between, where there are too many."""
+    if len(lines) <= MAX_LISTED:
+        return lines
+    head, tail = MAX_LISTED // 2, MAX_LISTED - MAX_LISTED // 2
+    return [*lines[:head], f"- … {len(lines) - MAX_LISTED} more …", *lines[-tail:]]
+
+
+def _metadata(told: Digest) -> Iterator[str]:
+    session = told.session
+    yield f"- Session: {code(session.id)}"
+    if session.native_id and session.native_id != session.id:
+        yield f"- Its own id: {code(session.native_id)}"
+    yield f"- Agent: {agent_name(session.agent)}"
+    yield f"- Started: {minute(session.opened_at_us)}"
+    yield f"- Ended: {minute(session.ended_at_us)}" if session.ended_at_us else "- Ended: not yet"
+    if session.cwd:
+        yield f"- Directory: {code(session.cwd)}"
+    if session.branch_end or session.commit_end:
+        yield f"- Git: {_git(session)}"
+    if told.subagents:
+        yield f"- Subagents: {told.subagents}"
+    yield f"- Observations: {session.observations}"
+
+
+def _git(session: Session) -> str:
+    start = f"{session.branch_start or 'no branch'} at {session.commit_start[:8] or 'no commit'}"
+    end = f"{session.branch_end or 'no branch'} at {session.commit_end[:8] or 'no commit'}"
+    return end if start == end or not session.commit_start else f"from {start} to {end}"
+
+
+def _prompts(told: Digest) -> Iterator[str]:
+    for number, prompt in enumerate(told.prompts, 1):
+        yield f"{number}. {plain(prompts.shorten(prompts.one_line(prompt.text), PROMPT_LENGTH))}"
+
+
+def _file(path: str, times: int) -> str:
+    return f"- {code(path)}" + (f" ({times} times)" if times > 1 else "")
+
+
+def _test(command: Command) -> str:
+    return f"- {code(prompts.shorten(prompts.one_line(command.text), LINE_LENGTH))}: {command.test}"
+
+
+def _errors(told: Digest) -> Iterator[str]:
+    for trouble in told.troubles:
+        after = " Went well later." if trouble.mended else ""
+        fault = f": {plain(trouble.fault)}" if trouble.fault else ""
+        yield f"- {clock_time(trouble.at_us)} {code(prompts.shorten(trouble.what, LINE_LENGTH))}{fault}{after}"
+
+
+def _commands(told: Digest) -> Iterator[str]:
+    """Each command once, in order of its first run, with how often it ran and failed."""
+    runs: dict[str, list[Command]] = {}
+    for command in told.commands:
+        runs.setdefault(prompts.shorten(prompts.one_line(command.text), LINE_LENGTH), []).append(command)
+    for text, same in runs.items():
+        failed = sum(command.failed for command in same)
+        notes = [f"{len(same)} times"] if len(same) > 1 else []
+        if failed:
+            notes.append("failed" if failed == len(same) else f"failed {count(failed, 'time')}")
+        yield f"- {code(text)}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _raw(observations: Sequence[Observation], root: str) -> Iterator[str]:
+    left_out = len(observations) - RAW_HEAD - RAW_TAIL
+    shown = observations if left_out <= 0 else observations[:RAW_HEAD]
+    yield from (_raw_line(row, root) for row in shown)
+    if left_out > 0:
+        yield f"- … {count(left_out, 'observation')} left out …"
+        yield from (_raw_line(row, root) for row in observations[-RAW_TAIL:])
+
+
+def _raw_line(row: Observation, root: str) -> str:
+    about = subject_of(row, root) if row.tool else prompts.one_line(row.text)
+    what = f" {row.tool}" if row.tool else ""
+    failed = " (failed)" if row.outcome == "error" else ""
+    kind = row.source_event if row.kind == "other" and row.source_event else row.kind
+    text = f": {plain(prompts.shorten(about, 80))}" if about else ""
+    return f"- {clock_time(row.at_us)} {kind}{plain(what) and ' ' + plain(what)}{failed}{text}"
