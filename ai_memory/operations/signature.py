@@ -1,4 +1,7 @@
-"""An operation's parameters, derived once from its annotations: JSON schema, checking and command line all start here."""
+"""An operation's parameters, derived once from its annotations.
+
+The JSON schema, the checks and the command line all start here.
+"""
 
 import inspect
 import json
@@ -13,6 +16,9 @@ from ai_memory.operations.field import Field
 
 REQUIRED = inspect.Parameter.empty
 """Stands as default of a parameter that must be given."""
+
+PROGRESS = "progress"
+"""A parameter of that name takes a function of (done, total) and is no word of the user's."""
 
 Kind = Literal["string", "integer", "number", "boolean", "array"]
 _KINDS: Mapping[type, Kind] = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -44,8 +50,11 @@ class Parameter:
 
 
 def parameters(function: Callable[..., Any], face: Literal["cli", "bridge"]) -> tuple[Parameter, ...]:
-    """What one face offers of the function, in the order of its signature; the first, `memory`, is left out."""
-    found = [_parameter(p) for p in list(inspect.signature(function).parameters.values())[1:]]
+    """What one face offers of the function, in the order of its signature.
+
+    Left out are the first, `memory`, and `progress`, through which the CLI draws a bar.
+    """
+    found = [_parameter(p) for p in list(inspect.signature(function).parameters.values())[1:] if p.name != PROGRESS]
     return tuple(p for p in found if p.field.face in ("both", face))
 
 
@@ -196,3 +205,8 @@ def _entries(value: Any) -> tuple[str, ...] | None:
 def _short(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def takes_progress(function: Callable[..., Any]) -> bool:
+    """Whether the operation reports how far it is."""
+    return PROGRESS in inspect.signature(function).parameters

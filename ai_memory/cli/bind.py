@@ -1,0 +1,228 @@
+"""From a row of the table to a Typer command: loaded by name, when it is called."""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from inspect import Parameter as SignatureParameter
+from inspect import Signature, cleandoc
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+from ai_memory.cli.call import Call
+from ai_memory.cli.commands import ROWS, Command
+from ai_memory.cli.invoke import run_operation
+from ai_memory.errors import UsageFault
+from ai_memory.operations.signature import Parameter, bind, parameters
+from ai_memory.operations.table import Operation
+
+GLOBAL_FLAGS: tuple[tuple[str, str, Any, str], ...] = (
+    ("data_dir", "--data-dir", str, "Data dir (else AI_MEMORY_DATA_DIR, else the platform's)."),
+    ("lock_timeout", "--lock-timeout", str, "Seconds to wait for another writer [10]."),
+    ("json", "--json", bool, "One JSON object on stdout."),
+)
+"""Flags that stand before or after the command: name, flag, type, help."""
+
+PROGRAM = "ai-memory"
+
+
+class BoundCommand(TyperCommand):
+    """A command whose help ends with examples."""
+
+    examples: tuple[str, ...] = ()
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the examples, one a line."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"  {PROGRAM} {example}\n")
+
+
+def build(name: str) -> TyperCommand:
+    """The Typer command of that row. Imports its module and nothing else of ours."""
+    row = ROWS[name]
+    if isinstance(row, Command):
+        function = getattr(import_module(row.module), row.function)
+        if row.is_raw:
+            return _raw(row, function)
+        found = parameters(function, "cli")
+        return _command(row, function.__doc__, found, lambda call, given: int(function(call, **bind(found, given))))
+    function = row.load()
+    found = parameters(function, "cli")
+    return _command(row, function.__doc__, found, lambda call, given: run_operation(row, function, found, call, given))
+
+
+def _command(
+    row: Operation | Command,
+    text: str | None,
+    found: tuple[Parameter, ...],
+    run: Callable[[Call, dict[str, Any]], int],
+) -> TyperCommand:
+    def callback(ctx: typer.Context, **given: Any) -> int:
+        flags = {name: given.pop(name) for name in list(given) if name in _FLAG_NAMES}
+        call: Call = ctx.obj or Call()
+        return run(call.with_flags(flags), _folded(found, given))
+
+    options = [option for parameter in found for option in _options(parameter)]
+    options += [_flag(*flag) for flag in GLOBAL_FLAGS]
+    if isinstance(row, Operation) and row.noun:
+        options.append(_flag("format", "--format", str, "md, json or table."))
+    context = SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)
+    _annotate(callback, [context, *options])
+    command = _typer_command(row, text, callback)
+    for parameter in command.params:
+        # Our own `bind` checks words of the command line and JSON alike. Typer's check would import pydantic:
+        # 100 ms CPU a call (2026-11-30, typer 0.29.2).
+        if not getattr(parameter, "is_flag", False):
+            parameter.process_value = as_it_stands  # type: ignore[method-assign]
+    return command
+
+
+def _typer_command(row: Operation | Command, text: str | None, callback: Callable[..., Any]) -> TyperCommand:
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    app.command(row.name.rpartition(" ")[2], cls=BoundCommand, help=cleandoc(text or ""), context_settings=settings)(
+        callback
+    )
+    command = get_command(app)
+    assert isinstance(command, BoundCommand)
+    command.examples = row.examples
+    return command
+
+
+def _raw(row: Command, function: Callable[[list[str]], int]) -> TyperCommand:
+    """A command with an own front door: reached only when its name does not stand first on the command line."""
+
+    def callback(ctx: typer.Context) -> int:
+        call: Call = ctx.obj or Call()
+        data_dir = ["--data-dir", call.data_dir] if call.data_dir else []
+        return int(function([row.name, *data_dir, *ctx.args]))
+
+    _annotate(callback, [SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)])
+    command = _typer_command(row, f"{row.title}.", callback)
+    command.ignore_unknown_options = command.allow_extra_args = True
+    return command
+
+
+_FLAG_NAMES = frozenset((*(flag[0] for flag in GLOBAL_FLAGS), "format"))
+
+
+def _annotate(callback: Callable[..., Any], signature: list[SignatureParameter]) -> None:
+    """Give the callback the signature that Typer reads."""
+    callback.__signature__ = Signature(signature)  # type: ignore[attr-defined]
+    callback.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
+
+
+def _flag(name: str, flag: str, kind: Any, text: str) -> SignatureParameter:
+    option = typer.Option(flag, help=text, show_default=False)
+    default = False if kind is bool else None
+    annotation: Any = Annotated[bool, option] if kind is bool else Annotated[kind | None, option]
+    return SignatureParameter(name, SignatureParameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _options(parameter: Parameter) -> list[SignatureParameter]:
+    """The flag of a parameter, the word by place, and `--file` where a text may come from one."""
+    field = parameter.field
+    found = []
+    if field.positional:
+        text = None if _has_flag(parameter) else _help(parameter)
+        argument = typer.Argument(metavar=_metavar(parameter), help=text, show_default=False)
+        found.append(_word(f"{parameter.name}__word", Annotated[str | None, argument]))
+    if _has_flag(parameter):
+        found.append(_named(parameter))
+    if field.piped:
+        option = typer.Option("--file", metavar="FILE", help="Read it from a file; - is stdin.", show_default=False)
+        found.append(_word(f"{parameter.name}__file", Annotated[str | None, option]))
+    return found
+
+
+def _has_flag(parameter: Parameter) -> bool:
+    return bool(parameter.field.flags) or not parameter.field.positional
+
+
+def _word(name: str, annotation: Any, default: Any = None) -> SignatureParameter:
+    return SignatureParameter(name, SignatureParameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _named(parameter: Parameter) -> SignatureParameter:
+    flags = parameter.field.flags or (f"--{parameter.name.replace('_', '-')}",)
+    is_flag = parameter.type == "boolean"
+    if is_flag and parameter.is_nullable and not any("/" in flag for flag in flags):
+        flags = (*flags[:-1], f"{flags[-1]}/--no-{flags[-1].removeprefix('--')}")
+    option = typer.Option(
+        *flags, help=_help(parameter), show_default=False, metavar=None if is_flag else _metavar(parameter)
+    )
+    if parameter.type == "array":
+        return _word(parameter.name, Annotated[list[str] | None, option])
+    if not is_flag:
+        return _word(parameter.name, Annotated[str | None, option])
+    annotation = bool | None if parameter.is_nullable else bool
+    return _word(parameter.name, Annotated[annotation, option], None if parameter.is_nullable else False)
+
+
+def _metavar(parameter: Parameter) -> str:
+    if parameter.field.metavar:
+        return parameter.field.metavar
+    if parameter.choices:
+        return "|".join(parameter.choices)
+    by_type = {"integer": "N", "number": "N"}
+    return by_type.get(parameter.type, parameter.name.upper().rstrip("S") if parameter.type == "array" else "") or (
+        parameter.name.upper()
+    )
+
+
+def _help(parameter: Parameter) -> str:
+    text = parameter.field.description
+    text = text[:1].upper() + text[1:]
+    if parameter.field.piped:
+        text += "; - is stdin"
+    if parameter.is_required:
+        return f"{text} (required)."
+    if parameter.default not in (None, False, (), ""):
+        return f"{text} [{parameter.default}]."
+    return f"{text}."
+
+
+def as_it_stands(ctx: Any, value: Any) -> Any:  # noqa: ARG001
+    return value
+
+
+def _folded(found: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """One value a parameter: of the word by place, the flag, or the file. Errors: UsageFault when two were given."""
+    values: dict[str, Any] = {}
+    for parameter in found:
+        name = parameter.name
+        ways = [given.get(name), given.get(f"{name}__word")]
+        if parameter.field.piped:
+            ways = [_piped(given.get(name)), _read(given.get(f"{name}__file"))]
+        told = [value for value in ways if value is not None and value != () and value != []]
+        if len(told) > 1:
+            raise UsageFault(f"{name} is given twice", hint="give it once: by place, by flag, or as a file")
+        if told:
+            values[name] = told[0]
+    return values
+
+
+def _piped(value: str | None) -> str | None:
+    return _text(sys.stdin.buffer.read(), "stdin") if value == "-" else value
+
+
+def _read(file: str | None) -> str | None:
+    if file is None or file == "-":
+        return _piped(file)
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read()
+    except OSError as fault:
+        raise UsageFault(f"cannot read {file}: {fault.strerror}") from fault
+    return _text(content, file)
+
+
+def _text(content: bytes, source: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise UsageFault(f"{source} is not UTF-8 text: byte {fault.start}") from fault

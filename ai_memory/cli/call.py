@@ -1,0 +1,82 @@
+"""One call of the command line: what the global flags said, and the memory that they open."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ai_memory.errors import UsageFault
+from ai_memory.model import Caller
+from ai_memory.paths import DataDir, find_data_dir
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+
+LOCK_TIMEOUT_S = 10.0
+"""How long a command waits for another one that writes (decision A12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The global flags, given before or after the command."""
+
+    command: str = ""
+    data_dir: str | None = None
+    lock_timeout_s: float = LOCK_TIMEOUT_S
+    is_json: bool = False
+    format: str | None = None
+    """`md`, `json` or `table`; None is what fits where stdout goes."""
+
+    def with_flags(self, flags: Mapping[str, Any]) -> "Call":
+        """The same call after more flags; a flag that was not given changes nothing."""
+        timeout = flags.get("lock_timeout")
+        return replace(
+            self,
+            data_dir=flags.get("data_dir") or self.data_dir,
+            lock_timeout_s=self.lock_timeout_s if timeout is None else _seconds(timeout),
+            is_json=self.is_json or bool(flags.get("json")) or flags.get("format") == "json",
+            format=_format(flags.get("format")) or self.format,
+        )
+
+    def find_data_dir(self) -> DataDir:
+        return find_data_dir(self.data_dir, os.environ)
+
+    def open_memory(self) -> "Memory":
+        """The memory of this call. Touches no disk yet."""
+        from ai_memory.store.memory import Memory  # help, completions and usage faults need no store
+
+        return Memory.open(
+            self.find_data_dir(),
+            caller=Caller(cwd=_cwd(), environ=os.environ, home=os.path.expanduser("~")),
+            lock_timeout_s=self.lock_timeout_s,
+            command=f"ai-memory {self.command}",
+        )
+
+
+def say(line: str) -> None:
+    """One line to a person, on stderr: stdout holds the answer alone."""
+    print(line, file=sys.stderr)
+
+
+def _cwd() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # the folder was deleted under us
+        return None
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 86_400:
+        raise UsageFault(f"--lock-timeout is a number of seconds, not {word!r}")
+    return seconds
+
+
+def _format(word: str | None) -> str | None:
+    if word is not None and word not in ("md", "json", "table"):
+        raise UsageFault(f"--format is one of md, json, table, not {word!r}")
+    return word

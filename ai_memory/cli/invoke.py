@@ -1,0 +1,81 @@
+"""Running one operation for a person or a script: arguments in, answer on stdout, scope and notes on stderr."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ai_memory.cli.call import Call, say
+from ai_memory.cli.display import one_line, shown
+from ai_memory.operations.answer import answer_json, note_lines, scope_line
+from ai_memory.operations.signature import PROGRESS, Parameter, bind, takes_progress
+from ai_memory.operations.table import Operation
+
+_ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON may hold as it stands but a terminal, or UTF-8, may not."""
+
+
+def run_operation(
+    row: Operation, function: Callable[..., Any], found: tuple[Parameter, ...], call: Call, given: Mapping[str, Any]
+) -> int:
+    """Call the operation and show its answer; the exit code is 0, since every fault is raised."""
+    arguments = bind(found, given)
+    memory = call.open_memory()
+    if takes_progress(function) and not call.is_json and sys.stderr.isatty():
+        from ai_memory.cli.render import progress_bar  # rich costs 72 ms CPU (2026-11-30)
+
+        with progress_bar(row.title) as progress:
+            result = function(memory, **arguments, **{PROGRESS: progress})
+    else:
+        result = function(memory, **arguments)
+    show(row, result, call)
+    return 0
+
+
+def show(row: Operation, result: Any, call: Call) -> None:
+    """Print the answer in the form that was asked for, or that fits where stdout goes."""
+    if call.is_json:
+        print(json_text(answer_json(result)))
+        return
+    scope = getattr(result, "scope", None)
+    if scope is not None:
+        say(shown(scope_line(scope)))
+    if call.format == "table" or (call.format is None and row.columns):
+        print(_table(row, result))
+    else:
+        print(shown(row.load_text()(result)))
+    for line in note_lines(result):
+        say(shown(line))
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """One JSON object: indented for a terminal, one line for a program."""
+    indent = 2 if sys.stdout.isatty() else None
+    return _ESCAPED.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(document, ensure_ascii=False, indent=indent)
+    )
+
+
+def _table(row: Operation, result: Any) -> str:
+    from ai_memory.cli.render import table_text  # only where rows are shown
+
+    rows = answer_json(result)[row.noun]
+    columns = row.columns or tuple(rows[0] if rows else ())
+    return table_text(columns, [[_cell(entry.get(column)) for column in columns] for entry in rows])
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None | False:
+            return ""
+        case True:
+            return "yes"
+        case list():
+            return one_line(", ".join(map(str, value)))
+    text = one_line(str(value))
+    return text[:12] if _HEX.fullmatch(text) else text
+
+
+_HEX = re.compile(r"[0-9a-f]{40}")
+"""Versions and commits are shown as 12 of their 40 digits (decision A13)."""

@@ -1,0 +1,57 @@
+"""The JSON edge: how a result, a scope and a fault look outside (decision C4)."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from ai_memory.errors import MemoryFault
+from ai_memory.model import Scope
+
+JSON_FORMAT = 1
+
+
+def answer_json(result: Any) -> dict[str, Any]:
+    """The result as one JSON object with stable keys: `v`, `ok`, then the fields of the result in their order."""
+    return {"v": JSON_FORMAT, "ok": True} | {field.name: _json(getattr(result, field.name)) for field in fields(result)}
+
+
+def fault_json(code: str, message: str, hint: str = "") -> dict[str, Any]:
+    """A fault as one JSON object; `code` is one of not_found, invalid, conflict, busy, refused_scope, internal."""
+    return {"v": JSON_FORMAT, "ok": False, "error": {"code": code, "message": message, "hint": hint}}
+
+
+def fault_text(fault: MemoryFault) -> str:
+    """The fault in one or two lines: what is wrong, what to do."""
+    return str(fault)
+
+
+def scope_line(scope: Scope) -> str:
+    """`scope default/acme-api (remote: github.com/acme/api)`: which scope was used, and why."""
+    why = scope.why or scope.identity or ""
+    told = f"{scope.resolved_by.value}: {why}" if why else scope.resolved_by.value
+    return f"scope {scope.workspace}/{scope.project} ({told})"
+
+
+def note_lines(result: Any) -> list[str]:
+    """What an honest answer adds below its rows: what failed, and how much was left out."""
+    lines = [f"note: {gap}" for gap in getattr(result, "gaps", ())]
+    omitted = getattr(result, "omitted", 0)
+    return [*lines, f"note: {omitted} more left out"] if omitted else lines
+
+
+def _json(value: Any) -> Any:
+    match value:
+        case Scope():
+            return {"workspace": value.workspace, "project": value.project, "resolved_by": value.resolved_by.value}
+        case Enum():
+            return value.value
+        case str() | int() | float() | bool() | None:
+            return value
+        case Mapping():
+            return {str(key): _json(entry) for key, entry in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_json(entry) for entry in value]
+        case _ if is_dataclass(value):
+            return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+    return str(value)

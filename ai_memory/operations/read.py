@@ -1,0 +1,360 @@
+"""Reading: one page, the latest pages, lists of pages, the versions of a page. Nothing here changes anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from ai_memory.clock import rfc3339
+from ai_memory.errors import NotFound, UsageFault
+from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
+from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
+from ai_memory.operations.scoping import locate, resolve
+from ai_memory.text.times import parse_moment
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Snapshot
+
+Everywhere = Annotated[bool, Field("all projects of all workspaces", flags=("--all",), face="cli")]
+Tier = Literal["working", "episodic", "semantic", "procedural"]
+Sort = Literal["path", "-path", "updated", "-updated", "title", "-title"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link from or to the page that was read."""
+
+    workspace: str
+    project: str
+    path: str
+    kind: str
+    direction: Literal["out", "in"]
+    resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FullPage:
+    """One page with everything in it."""
+
+    workspace: str
+    project: str
+    path: str
+    title: str
+    kind: str
+    tier: str
+    tags: tuple[str, ...]
+    pinned: bool
+    expires_at: str | None
+    updated_at: str
+    version: str
+    frontmatter: Mapping[str, object]
+    body: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    scope: Scope
+    pages: tuple[FullPage, ...]
+    found_by: Literal["path", "query"]
+    expired: bool
+    gaps: tuple[str, ...]
+    omitted: int = 0
+
+
+def read_page(
+    memory: "Memory",
+    *,
+    path: Annotated[str | None, Field("page path", flags=("-p", "--path"), positional=True)] = None,
+    query: Annotated[str | None, Field("best match, when no path", aliases=("q", "search"))] = None,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> ReadPage:
+    """Read one whole page, by path or as the best match of a query.
+    Use it after a search, before you rely on or change a page.
+    """
+    if (path is None) == (query is None):
+        raise UsageFault("give either path or query", hint="read-page PATH, or read-page --query WORDS")
+    if path is not None:
+        memory.fresh(locate(memory, path, workspace, project, write=False)[1])
+    with memory.reading() as snapshot:
+        if path is not None:
+            scope, ref = locate(memory, path, workspace, project, write=False, snapshot=snapshot)
+            page = snapshot.page(ref)
+            if page is None:
+                raise _no_page(snapshot, ref)
+        else:
+            scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+            page = _best(snapshot, query or "", scope)
+        links = _links(snapshot, page.ref)
+        gaps = tuple(snapshot.gaps)
+    expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
+    found_by: Literal["path", "query"] = "query" if path is None else "path"
+    return ReadPage(scope, (_full(page, links),), found_by, expired, gaps)
+
+
+def _best(snapshot: "Snapshot", query: str, scope: Scope) -> Page:
+    from ai_memory.search.engine import search  # ranking is needed for a query only
+
+    hits = search(snapshot, query, scope, limit=1).hits
+    page = snapshot.page(hits[0].ref) if hits else None
+    if page is None:
+        raise NotFound(f"no page of {scope.workspace}/{scope.project} matches {query!r}", hint="try search with --all")
+    return page
+
+
+def _no_page(snapshot: "Snapshot", ref: PageRef) -> NotFound:
+    stem = ref.path.rpartition("/")[2].removesuffix(".md")
+    near = [page.ref for page in snapshot.pages(limit=1000).pages if page.ref.path.endswith(f"/{stem}.md")][:3]
+    hint = f"there is {', '.join(map(str, near))}" if near else "ai-memory pages lists what there is"
+    return NotFound(f"no page {ref}", hint=hint)
+
+
+def _links(snapshot: "Snapshot", ref: PageRef) -> tuple[Link, ...]:
+    out = [
+        Link(row.target.workspace, row.target.project, row.target.path, row.kind, "out", row.resolved)
+        for row in snapshot.outlinks(ref)
+    ]
+    back = [
+        Link(row.source.workspace, row.source.project, row.source.path, row.kind, "in", True)
+        for row in snapshot.backlinks(ref)
+    ]
+    return (*out, *back)
+
+
+def _full(page: Page, links: tuple[Link, ...]) -> FullPage:
+    row = page_row(page)
+    return FullPage(
+        **{name: getattr(row, name) for name in PageRow.__dataclass_fields__},
+        frontmatter=page.frontmatter,
+        body=page.body,
+        links=links,
+    )
+
+
+def read_page_text(result: ReadPage) -> str:
+    """The body under a heading that says what the page is, and below it the links."""
+    page = result.pages[0]
+    name = label(page_address(page), result.scope.workspace, result.scope.project)
+    traits = [page.kind, page.tier, *(f"#{tag}" for tag in page.tags), *(["pinned"] if page.pinned else [])]
+    if page.expires_at:
+        traits.append(f"{'expired' if result.expired else 'expires'} {page.expires_at}")
+    lines = [f"{name} · {page.title}", f"{' · '.join(traits)} · version {page.version[:VERSION_SHOWN]}", ""]
+    lines.append(page.body.rstrip("\n"))
+    for heading, direction in (("links", "out"), ("linked from", "in")):
+        targets = [
+            label(Address(link.workspace, link.project, link.path), result.scope.workspace, result.scope.project)
+            + ("" if link.kind == "references" else f" ({link.kind})")
+            + ("" if link.resolved else " (missing)")
+            for link in page.links
+            if link.direction == direction
+        ]
+        if targets:
+            lines += ["", f"{heading}: {', '.join(targets)}"]
+    return "\n".join(lines)
+
+
+def page_address(page: FullPage) -> Address:
+    return Address(page.workspace, page.project, page.path)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentPages:
+    scope: Scope
+    pages: tuple[PageRow, ...]
+    next: str | None
+    """Cursor for `after`; None at the end."""
+    gaps: tuple[str, ...]
+    omitted: int
+
+
+def recent(
+    memory: "Memory",
+    *,
+    limit: Limit = 10,
+    after: Annotated[str | None, Field("`next` of the answer before")] = None,
+    everywhere: Everywhere = False,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> RecentPages:
+    """List the pages that changed last, newest first.
+    Use it to see what was learnt lately, without a question in mind.
+    """
+    with memory.reading() as snapshot:
+        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        cursor = _cursor(after) if after else None
+        found, omitted = _newest(snapshot, None if everywhere else scope, cursor, limit)
+        gaps = tuple(snapshot.gaps)
+    following = f"{found[-1].updated_at_us}:{found[-1].ref}" if omitted else None
+    return RecentPages(scope, tuple(map(page_row, found)), following, gaps, omitted)
+
+
+def _newest(
+    snapshot: "Snapshot", scope: Scope | None, cursor: tuple[int, str] | None, limit: int
+) -> tuple[list[Page], int]:
+    """Up to `limit` pages behind the cursor, and how many are left behind them."""
+    workspace, project = (scope.workspace, scope.project) if scope else (None, None)
+    offset = 0
+    while True:
+        listed = snapshot.pages(
+            workspace=workspace,
+            project=project,
+            until_us=cursor[0] + 1 if cursor else None,
+            sort="-updated",
+            limit=limit,
+            offset=offset,
+        )
+        behind = [page for page in listed.pages if cursor is None or _is_behind(page, cursor)]
+        skipped = len(listed.pages) - len(behind)
+        if not listed.pages or not skipped:
+            return behind, max(0, listed.total - offset - len(listed.pages))
+        offset += skipped
+
+
+def _is_behind(page: Page, cursor: tuple[int, str]) -> bool:
+    return page.updated_at_us < cursor[0] or (page.updated_at_us == cursor[0] and str(page.ref) > cursor[1])
+
+
+def _cursor(after: str) -> tuple[int, str]:
+    at, _, ref = after.partition(":")
+    if not at.isdigit() or not ref:
+        raise UsageFault(f"{after!r} is no cursor", hint="pass `next` of the answer before")
+    return int(at), ref
+
+
+def recent_text(result: RecentPages) -> str:
+    """One line a page, and the cursor when there is more."""
+    if not result.pages:
+        return "no pages"
+    lines = [_line(row, result.scope) for row in result.pages]
+    return "\n".join([*lines, f"next: {result.next}"] if result.next else lines)
+
+
+def _line(row: PageRow, scope: Scope) -> str:
+    name = label(address(PageRef(row.workspace, row.project, row.path)), scope.workspace, scope.project)
+    return f"- {name} · {row.title} · {row.kind} · {row.updated_at}"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPages:
+    scope: Scope
+    pages: tuple[PageRow, ...]
+    total: int
+    gaps: tuple[str, ...]
+    omitted: int
+
+
+def pages(
+    memory: "Memory",
+    *,
+    kind: Annotated[str | None, Field("only this kind")] = None,
+    tag: Annotated[str | None, Field("only with this tag", flags=("-t", "--tag"))] = None,
+    tier: Annotated[Tier | None, Field("only this tier")] = None,
+    prefix: Annotated[str | None, Field("only paths that begin so")] = None,
+    since: Annotated[str | None, Field("changed at or after: a time, a date, or 7d ago")] = None,
+    until: Annotated[str | None, Field("changed before it")] = None,
+    pinned: Annotated[bool | None, Field("only pinned ones, or only others")] = None,
+    sort: Annotated[Sort, Field("order")] = "path",
+    limit: Annotated[int, Field("rows at most", ge=1, le=10_000, flags=("-n", "--limit"))] = 100,
+    offset: Annotated[int, Field("rows to skip", ge=0)] = 0,
+    everywhere: Everywhere = False,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> ListedPages:
+    """List pages by kind, tag, tier, folder or time.
+    Use it to look around; to find something by its content, search.
+    """
+    now = memory.clock()
+    skipped = memory.adopt().skipped
+    with memory.reading() as snapshot:
+        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        listed = snapshot.pages(
+            workspace=None if everywhere else scope.workspace,
+            project=None if everywhere else scope.project,
+            kind=kind,
+            tag=tag,
+            tier=tier,
+            prefix=prefix,
+            since_us=parse_moment(since, now_us=now) if since else None,
+            until_us=parse_moment(until, now_us=now) if until else None,
+            pinned=pinned,
+            sort=sort,
+            limit=limit,
+            offset=offset,
+        )
+        gaps = (*snapshot.gaps, *skipped)
+    omitted = max(0, listed.total - offset - len(listed.pages))
+    return ListedPages(scope, tuple(map(page_row, listed.pages)), listed.total, gaps, omitted)
+
+
+def pages_text(result: ListedPages) -> str:
+    """One line a page."""
+    if not result.pages:
+        return "no pages"
+    return "\n".join(_line(row, result.scope) for row in result.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    workspace: str
+    project: str
+    path: str
+    """Its path at that time."""
+    version: str | None
+    """None where it was deleted."""
+    commit: str
+    at: str
+    change: str
+    author: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageHistory:
+    scope: Scope
+    versions: tuple[VersionRow, ...]
+    gaps: tuple[str, ...]
+    omitted: int = 0
+
+
+def history(
+    memory: "Memory",
+    *,
+    path: Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)],
+    limit: Annotated[int, Field("rows at most", ge=1, le=1000, flags=("-n", "--limit"))] = 50,
+    offset: Annotated[int, Field("rows to skip", ge=0)] = 0,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> PageHistory:
+    """List the versions of a page, newest first, deleted ones too.
+    Use it to see who changed what, and which version to go back to.
+    """
+    scope, ref = locate(memory, path, workspace, project, write=False)
+    found = memory.history(ref, limit=limit + 1, offset=offset) if memory.exists else []
+    if not found and not offset:
+        raise NotFound(f"no page {ref}, now or before", hint="ai-memory pages lists what there is")
+    rows = tuple(
+        VersionRow(
+            version.path.workspace,
+            version.path.project,
+            version.path.path,
+            version.version,
+            version.commit,
+            rfc3339(version.at_us),
+            version.change,
+            version.author,
+            version.message,
+        )
+        for version in found[:limit]
+    )
+    gaps = ("older versions not shown",) if len(found) > limit else ()
+    return PageHistory(scope, rows, gaps)
+
+
+def history_text(result: PageHistory) -> str:
+    """One line a version."""
+    return "\n".join(
+        f"- {(row.version or 'gone')[:VERSION_SHOWN]} · {row.at} · {row.change} · {row.author} · {row.message}"
+        for row in result.versions
+    )

@@ -1,0 +1,99 @@
+"""Which workspace, project and page a call means: the one place where operations ask `scope/`."""
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from ai_memory.errors import RefusedScope, UsageFault
+from ai_memory.model import PageRef, Scope
+from ai_memory.scope.resolve import resolve as resolve_scope
+from ai_memory.text.names import GLOBAL_PROJECT, check_page_path, check_read_path
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Snapshot
+
+DEFAULT_WORKSPACE = "default"
+
+
+class SnapshotCatalogue:
+    """The projects that a snapshot knows, as `scope/` asks for them."""
+
+    def __init__(self, snapshot: "Snapshot") -> None:
+        self._snapshot = snapshot
+
+    def by_identity(self, workspace: str, identity: str) -> str | None:
+        """Name of the project with that repository identity."""
+        project = self._snapshot.project_by_identity(workspace, identity)
+        return project.name if project else None
+
+    def by_name(self, workspace: str, name: str) -> str | None:
+        """Identity of the project that holds the name or a former one; empty when it has none, None when unknown."""
+        for project in self._snapshot.projects(workspace):
+            if name == project.name or name in project.aliases or name in project.former_names:
+                return project.identity or ""
+        return None
+
+
+def resolve(
+    memory: "Memory",
+    workspace: str | None = None,
+    project: str | None = None,
+    *,
+    write: bool,
+    snapshot: "Snapshot | None" = None,
+) -> Scope:
+    """The scope of the call. Errors: RefusedScope when a write would land in a scope that was only guessed."""
+    caller = memory.caller
+    with nullcontext(snapshot) if snapshot is not None else memory.reading() as known:
+        scope = resolve_scope(
+            cwd=caller.cwd,
+            home=caller.home,
+            environ=caller.environ,
+            workspace=workspace,
+            project=project,
+            catalogue=SnapshotCatalogue(known),
+            roots=caller.roots,
+        )
+    if write and scope.is_guess:
+        raise RefusedScope(
+            f"the project is only a guess ({scope.workspace}/{scope.project}): {scope.why or scope.resolved_by.value}",
+            hint="name it: --project NAME" if caller.face == "cli" else "name it: pass project",
+        )
+    return scope
+
+
+def locate(
+    memory: "Memory",
+    path: str,
+    workspace: str | None,
+    project: str | None,
+    *,
+    write: bool,
+    snapshot: "Snapshot | None" = None,
+) -> tuple[Scope, PageRef]:
+    """The scope and the page that `path`, `project:path` or `workspace/project:path` means from here."""
+    named_workspace, named_project, bare = split_address(path)
+    workspace = _agree("workspace", named_workspace, workspace)
+    project = _agree("project", named_project, project)
+    if named_project == GLOBAL_PROJECT and workspace is None:
+        workspace = DEFAULT_WORKSPACE
+    checked = check_page_path(bare) if write else check_read_path(bare)
+    scope = resolve(memory, workspace, project, write=write, snapshot=snapshot)
+    return scope, PageRef(scope.workspace, scope.project, checked)
+
+
+def split_address(address: str) -> tuple[str | None, str | None, str]:
+    """`workspace/project:path` in its three parts; the first two may be missing."""
+    head, colon, path = address.partition(":")
+    if not colon:
+        return None, None, address
+    workspace, slash, project = head.rpartition("/")
+    if not project or not path or (slash and not workspace):
+        raise UsageFault(f"{address!r} names no page", hint="write path, project:path or workspace/project:path")
+    return workspace or None, project, path
+
+
+def _agree(word: str, named: str | None, flag: str | None) -> str | None:
+    if named and flag and named != flag:
+        raise UsageFault(f"the path names {word} {named!r}, the call names {flag!r}", hint="give one of them")
+    return named or flag

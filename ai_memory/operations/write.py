@@ -1,0 +1,236 @@
+"""Writing whole pages, and adding to the end of one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from ai_memory.errors import Conflict, NotFound, UsageFault
+from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
+from ai_memory.operations.scoping import DEFAULT_WORKSPACE, locate
+from ai_memory.text.names import GLOBAL_PROJECT, slug
+from ai_memory.text.page import parse, splice
+from ai_memory.text.times import parse_expiry
+
+if TYPE_CHECKING:
+    from ai_memory.store.change import Change
+    from ai_memory.store.memory import Memory
+
+Tier = Literal["working", "episodic", "semantic", "procedural"]
+Outcome = Literal["created", "changed", "unchanged"]
+Body = Annotated[str, Field("markdown", flags=("-b", "--body"), piped=True)]
+ExpectedVersion = Annotated[str | None, Field("refuse when the page is at another version")]
+PagePath = Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)]
+
+SIMILAR_AT_MOST = 3
+SIMILAR_FROM = 0.5
+"""Share of common title words from which a page is named as similar."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage:
+    scope: Scope
+    pages: tuple[PageRow, ...]
+    outcome: Outcome
+    commit: str | None
+    similar: tuple[PageRow, ...] = ()
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
+
+
+def write_page(
+    memory: "Memory",
+    *,
+    body: Body,
+    path: Annotated[str | None, Field("default: notes/ and the title", flags=("-p", "--path"), positional=True)] = None,
+    title: Annotated[str | None, Field("default: first heading")] = None,
+    kind: Annotated[str | None, Field("default: by folder (decisions/, gotchas/ ...)")] = None,
+    tags: Annotated[tuple[str, ...] | None, Field("all tags", aliases=("tag",), flags=("-t", "--tag"))] = None,
+    tier: Annotated[Tier | None, Field("default: semantic")] = None,
+    pinned: Annotated[bool | None, Field("never fades")] = None,
+    expires_at: Annotated[str | None, Field("date or RFC 3339 time")] = None,
+    expected_version: ExpectedVersion = None,
+    create_only: Annotated[bool, Field("refuse when it exists")] = False,
+    scope: Annotated[Literal["project", "global"], Field("global: for all projects")] = "project",
+    session_id: Annotated[str | None, Field("session it was learnt in", flags=("--session",))] = None,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> WrittenPage:
+    """Write one page: a decision, a gotcha, how something works.
+    Replaces the body; metadata that is not named stays. Search first, and extend what exists.
+    """
+    if scope == "global":
+        if project not in (None, GLOBAL_PROJECT):
+            raise UsageFault(f"scope global and project {project!r} exclude each other", hint="give one of them")
+        workspace, project = workspace or DEFAULT_WORKSPACE, GLOBAL_PROJECT
+    is_path_ours = path is None
+    where, ref = locate(memory, path or default_path(title, body), workspace, project, write=True)
+    changes = named_keys(title=title, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
+    with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session_id)) as change:
+        before = change.page(ref)
+        text = _with_body(before, body, changes, ref)
+        if is_path_ours and before is not None and before.text != text and expected_version is None:
+            raise Conflict(
+                f"{ref} exists already, titled {before.title!r}",
+                hint=f"read it, then pass its path ({ref.path}) to replace it, or append to it",
+            )
+        change.ensure_project(where)
+        change.put(ref, text, expected_version=expected_version, create_only=create_only)
+        if session_id:
+            _add_evidence(change, ref, session_id, memory.clock())
+    similar = similar_pages(memory, ref, where) if before is None else ()
+    return written(memory, where, ref, before, change, similar)
+
+
+def default_path(title: str | None, body: str) -> str:
+    """`notes/<slug of the title>.md`. Errors: UsageFault when nothing gives a title."""
+    named = title or _first_heading(body)
+    if not named:
+        raise UsageFault("a page needs a path, a title, or a first heading", hint="pass a path or a title")
+    return f"notes/{slug(named)}.md"
+
+
+def _first_heading(body: str) -> str | None:
+    page = parse(body, path="notes/page.md")
+    return page.title if page.title != "page" else None
+
+
+def named_keys(
+    *,
+    title: str | None,
+    kind: str | None,
+    tags: tuple[str, ...] | None,
+    tier: str | None,
+    pinned: bool | None,
+    expires_at: str | None,
+) -> dict[str, object | None]:
+    """The frontmatter keys that the call names. An empty text takes the key away."""
+    changes: dict[str, object | None] = {}
+    for key, text in (("title", title), ("kind", kind), ("tier", tier), ("expires_at", expires_at)):
+        if text is not None:
+            changes[key] = text or None
+    if tags is not None:
+        changes["tags"] = list(tags) or None
+    if pinned is not None:
+        changes["pinned"] = pinned or None
+    if expires_at:
+        parse_expiry(expires_at)
+    return changes
+
+
+def _with_body(before: Page | None, body: str, changes: Mapping[str, object | None], ref: PageRef) -> str:
+    """The new text: the body below the frontmatter that the body itself, the page before, or nobody brings."""
+    text = body if body.endswith("\n") or not body else f"{body}\n"
+    if before is not None and not parse(text, path=ref.path).frontmatter:
+        head = before.text[: len(before.text) - len(before.body)] if before.body else before.text
+        text = head + text
+    return splice(text, changes, path=ref.path) if changes else text
+
+
+def replace_text(
+    memory: "Memory", *, ref: PageRef, scope: Scope, text: str, expected_version: str | None
+) -> WrittenPage:
+    """Put the whole text of a page, as an editor left it. `expected_version` None means that it must be new."""
+    with memory.writing(f"edit {ref.path}") as change:
+        before = change.page(ref)
+        change.ensure_project(scope)
+        change.put(ref, text, expected_version=expected_version, create_only=expected_version is None)
+    return written(memory, scope, ref, before, change)
+
+
+def append_to_page(
+    memory: "Memory",
+    *,
+    path: PagePath,
+    body: Body,
+    expected_version: ExpectedVersion = None,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> WrittenPage:
+    """Add a paragraph to the end of a page, which must exist.
+    Use it for one more finding on a known subject.
+    """
+    scope, ref = locate(memory, path, workspace, project, write=True)
+    with memory.writing(f"append to {ref.path}") as change:
+        before = change.page(ref)
+        if before is None:
+            raise NotFound(f"no page {ref}", hint="write-page creates one")
+        text = _appended(before.text, body)
+        change.put(ref, text, expected_version=expected_version)
+    return written(memory, scope, ref, before, change)
+
+
+def _appended(text: str, body: str) -> str:
+    """The text, one empty line, the body; all in the line ends of the text."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = body.strip("\r\n").replace("\r\n", "\n").replace("\n", end)
+    if not lines.strip():
+        return text
+    head = text if not text or text.endswith("\n") else text + end
+    gap = "" if not head or head.endswith(end * 2) else end
+    return f"{head}{gap}{lines}{end}"
+
+
+def _trailers(memory: "Memory", session_id: str | None) -> dict[str, str]:
+    named = {"Session": session_id or memory.caller.session_id, "Agent": memory.caller.agent}
+    return {key: value for key, value in named.items() if value}
+
+
+def _add_evidence(change: "Change", ref: PageRef, session_id: str, now_us: int) -> None:
+    place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
+    change.state("page-session", **place, session=session_id, role="evidence", at_us=now_us)
+
+
+def written(
+    memory: "Memory",
+    scope: Scope,
+    ref: PageRef,
+    before: Page | None,
+    change: "Change",
+    similar: tuple[PageRow, ...] = (),
+) -> WrittenPage:
+    """What came of a change of one page."""
+    done = change.committed
+    with memory.reading() as snapshot:
+        page = snapshot.page(ref)
+        gaps = tuple(snapshot.gaps)
+    commit = done.commit if done else None
+    outcome: Outcome = "unchanged" if commit is None else "created" if before is None else "changed"
+    rows = (page_row(page),) if page else ()
+    return WrittenPage(scope, rows, outcome, commit, similar, gaps)
+
+
+def similar_pages(memory: "Memory", ref: PageRef, scope: Scope) -> tuple[PageRow, ...]:
+    """Other pages whose titles share half of their words with this one's, best first."""
+    from ai_memory.search.engine import search  # ranking is needed for a new page only
+
+    with memory.reading() as snapshot:
+        page = snapshot.page(ref)
+        if page is None:
+            return ()
+        hits = search(snapshot, page.title, scope, limit=10).hits
+        found = [other for hit in hits if hit.ref != ref and (other := snapshot.page(hit.ref)) is not None]
+    rated = sorted((-_likeness(page.title, other.title), str(other.ref), other) for other in found)
+    return tuple(page_row(other) for rate, _, other in rated if -rate >= SIMILAR_FROM)[:SIMILAR_AT_MOST]
+
+
+def _likeness(one: str, other: str) -> float:
+    """Share of the words that two titles have in common, 0 to 1."""
+    words, others = set(one.casefold().split()), set(other.casefold().split())
+    return len(words & others) / max(1, len(words | others))
+
+
+def write_page_text(result: WrittenPage) -> str:
+    """What happened to which page, its version, the commit, and similar pages."""
+    row = result.pages[0]
+    name = label(Address(row.workspace, row.project, row.path), result.scope.workspace, result.scope.project)
+    if result.commit is None:
+        return f"unchanged {name} · version {row.version[:VERSION_SHOWN]}"
+    lines = [
+        f"{result.outcome} {name} · version {row.version[:VERSION_SHOWN]} · commit {result.commit[:VERSION_SHOWN]}"
+    ]
+    for other in result.similar:
+        place = Address(other.workspace, other.project, other.path)
+        lines.append(f"similar: {label(place, result.scope.workspace, result.scope.project)} · {other.title}")
+    return "\n".join(lines)
