@@ -49,6 +49,8 @@ class Scope:
     """Absolute path of the checkout, or of the folder, that the scope was read from."""
     why: str = ""
     """One sentence for a person."""
+    warnings: tuple[str, ...] = ()
+    """What was ignored on the way (unknown keys of a marker, a symlink that leads out)."""
 
     @property
     def is_guess(self) -> bool:
