@@ -1,0 +1,110 @@
+"""The passage of a page that answers a query best, as plain text."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ai_memory.text.chunks import Chunk, chunks
+from ai_memory.text.plain import plain, printable
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A passage and where it stands."""
+
+    heading: str
+    start_line: int
+    """1-based line of the file."""
+    end_line: int
+    text: str
+    """Plain, safe to print, at most the asked number of characters, `…` where it was cut."""
+    matched: int
+    """Number of different query terms in the chunk."""
+
+
+def excerpt(body: str, terms: Sequence[str], *, limit: int = 280, first_line: int = 1) -> Excerpt | None:
+    """The best passage of a body for the terms; its beginning when none matches; None for a blank body.
+
+    Deterministic: most different terms, then most hits, then the earliest.
+    """
+    return excerpt_of(chunks(body, first_line=first_line), terms, limit=limit)
+
+
+def excerpt_of(passages: Sequence[Chunk], terms: Sequence[str], *, limit: int = 280) -> Excerpt | None:
+    """The same from chunks that are there already."""
+    wanted = {fold(term) for term in terms} - {""}
+    best: tuple[int, int, Chunk] | None = None
+    for chunk in passages:
+        distinct, hits = _score(f"{chunk.heading}\n{chunk.body}", wanted)
+        if best is None or (distinct, hits) > best[:2]:
+            best = (distinct, hits, chunk)
+    if best is None:
+        return None
+    distinct, _, chunk = best
+    return Excerpt(
+        heading=printable(chunk.heading),
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        text=window(printable(plain(chunk.body)), wanted, limit=limit),
+        matched=distinct,
+    )
+
+
+def window(text: str, wanted: set[str], *, limit: int) -> str:
+    """The stretch of at most `limit` characters with most different terms, on word borders."""
+    flat = " ".join(text.split())
+    if len(flat) <= limit:
+        return flat
+    words = [(found.start(), found.end(), fold(found[0])) for found in _WORD.finditer(flat)]
+    start = _best_start(words, wanted, limit)
+    if start + limit - 2 >= len(flat):
+        start = len(flat) - limit + 1
+    end = min(len(flat), start + limit - 1 - (start > 0))
+    head = tail = ""
+    if start > 0:
+        space = flat.find(" ", start, start + 24)
+        start, head = (space + 1 if space >= 0 and not flat[start - 1].isspace() else start), "…"
+    if end < len(flat):
+        space = flat.rfind(" ", max(start, end - 24), end)
+        end, tail = (space if space > start else end), "…"
+    return f"{head}{flat[start:end].strip()}{tail}"
+
+
+def fold(word: str) -> str:
+    """A word as it is compared: no case, no marks on letters."""
+    folded = unicodedata.normalize("NFKD", word.strip()).casefold()
+    return "".join(character for character in folded if not unicodedata.combining(character))
+
+
+def _score(text: str, wanted: set[str]) -> tuple[int, int]:
+    folded = fold(text)
+    hits = {term: folded.count(term) for term in wanted}
+    return sum(1 for count in hits.values() if count), sum(min(count, 5) for count in hits.values())
+
+
+def _best_start(words: list[tuple[int, int, str]], wanted: set[str], limit: int) -> int:
+    """Offset a little before the densest group of matches; two pointers over the matches, linear."""
+    matches = [(start, term) for start, _, word in words if (term := _matching(word, wanted))]
+    best, best_count, last = 0, 0, 0
+    inside: dict[str, int] = {}
+    for first, (start, _) in enumerate(matches):
+        while last < len(matches) and matches[last][0] < start + limit * 3 // 4:
+            inside[matches[last][1]] = inside.get(matches[last][1], 0) + 1
+            last += 1
+        if len(inside) > best_count:
+            best, best_count = max(0, start - limit // 8), len(inside)
+        term = matches[first][1]
+        inside[term] -= 1
+        if not inside[term]:
+            del inside[term]
+    return best
+
+
+def _matching(word: str, wanted: set[str]) -> str:
+    """The term that the word is or begins with."""
+    if word in wanted:
+        return word
+    return next((term for term in sorted(wanted) if len(term) > 2 and word.startswith(term)), "")
