@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ai_memory import __version__
-from ai_memory.cli.bind import PROGRAM, as_it_stands, build
+from ai_memory.cli.bind import GLOBAL_FLAGS, PROGRAM, as_it_stands, build
 from ai_memory.cli.call import Call
 from ai_memory.cli.commands import GROUPS, ROWS, names_below
 from ai_memory.cli.faults import guarded
@@ -100,9 +100,9 @@ app = typer.Typer(
 @app.callback()
 def root(
     ctx: typer.Context,
-    data_dir: Annotated[str | None, typer.Option("--data-dir", help="Data dir.", show_default=False)] = None,
+    data_dir: Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help=GLOBAL_FLAGS[0][3])] = None,
     lock_timeout: Annotated[
-        str | None, typer.Option("--lock-timeout", help="Seconds to wait for another writer [10].", show_default=False)
+        str | None, typer.Option("--lock-timeout", metavar="SECONDS", help=GLOBAL_FLAGS[1][3])
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     version: Annotated[  # noqa: ARG001

@@ -18,12 +18,12 @@ from ai_memory.errors import UsageFault
 from ai_memory.operations.signature import Parameter, bind, parameters
 from ai_memory.operations.table import Operation
 
-GLOBAL_FLAGS: tuple[tuple[str, str, Any, str], ...] = (
-    ("data_dir", "--data-dir", str, "Data dir (else AI_MEMORY_DATA_DIR, else the platform's)."),
-    ("lock_timeout", "--lock-timeout", str, "Seconds to wait for another writer [10]."),
-    ("json", "--json", bool, "One JSON object on stdout."),
+GLOBAL_FLAGS: tuple[tuple[str, str, str, str], ...] = (
+    ("data_dir", "--data-dir", "DIR", "Data dir (else AI_MEMORY_DATA_DIR, else the platform's)."),
+    ("lock_timeout", "--lock-timeout", "SECONDS", "How long to wait for another writer [10]."),
+    ("json", "--json", "", "One JSON object on stdout."),
 )
-"""Flags that stand before or after the command: name, flag, type, help."""
+"""Flags that stand before or after the command: name, flag, what it takes, help."""
 
 PROGRAM = "ai-memory"
 
@@ -69,7 +69,7 @@ def _command(
     options = [option for parameter in found for option in _options(parameter)]
     options += [_flag(*flag) for flag in GLOBAL_FLAGS]
     if isinstance(row, Operation) and row.noun:
-        options.append(_flag("format", "--format", str, "md, json or table."))
+        options.append(_flag("format", "--format", "md|json|table", "Form of the rows."))
     context = SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)
     _annotate(callback, [context, *options])
     command = _typer_command(row, text, callback)
@@ -116,10 +116,10 @@ def _annotate(callback: Callable[..., Any], signature: list[SignatureParameter])
     callback.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
 
 
-def _flag(name: str, flag: str, kind: Any, text: str) -> SignatureParameter:
-    option = typer.Option(flag, help=text, show_default=False)
-    default = False if kind is bool else None
-    annotation: Any = Annotated[bool, option] if kind is bool else Annotated[kind | None, option]
+def _flag(name: str, flag: str, takes: str, text: str) -> SignatureParameter:
+    option = typer.Option(flag, help=text, metavar=takes or None, show_default=False)
+    default = None if takes else False
+    annotation: Any = Annotated[str | None, option] if takes else Annotated[bool, option]
     return SignatureParameter(name, SignatureParameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -129,8 +129,9 @@ def _options(parameter: Parameter) -> list[SignatureParameter]:
     found = []
     if field.positional:
         text = None if _has_flag(parameter) else _help(parameter)
-        argument = typer.Argument(metavar=_metavar(parameter), help=text, show_default=False)
-        found.append(_word(f"{parameter.name}__word", Annotated[str | None, argument]))
+        argument = typer.Argument(metavar=_metavar(parameter), help=text, show_default=False, hidden=text is None)
+        by_place: Any = Annotated[list[str] | None, argument] if field.joined else Annotated[str | None, argument]
+        found.append(_word(f"{parameter.name}__word", by_place))
     if _has_flag(parameter):
         found.append(_named(parameter))
     if field.piped:
@@ -195,7 +196,7 @@ def _folded(found: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, An
     values: dict[str, Any] = {}
     for parameter in found:
         name = parameter.name
-        ways = [given.get(name), given.get(f"{name}__word")]
+        ways = [given.get(name), _joined(given.get(f"{name}__word"))]
         if parameter.field.piped:
             ways = [_piped(given.get(name)), _read(given.get(f"{name}__file"))]
         told = [value for value in ways if value is not None and value != () and value != []]
@@ -204,6 +205,10 @@ def _folded(found: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, An
         if told:
             values[name] = told[0]
     return values
+
+
+def _joined(words: str | list[str] | None) -> str | None:
+    return " ".join(words) or None if isinstance(words, list | tuple) else words
 
 
 def _piped(value: str | None) -> str | None:

@@ -24,6 +24,8 @@ class Field:
     """Names on the command line; none means `--name-with-dashes`. `("--pinned/--no-pinned",)` makes a pair."""
     positional: bool = False
     """Also taken by place on the command line."""
+    joined: bool = False
+    """Several words by place make one text."""
     piped: bool = False
     """The CLI reads it from stdin when it is `-`, and from a file with `--file`."""
     metavar: str = ""

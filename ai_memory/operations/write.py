@@ -9,8 +9,9 @@ from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import DEFAULT_WORKSPACE, locate
+from ai_memory.operations.similar import similar_pages
 from ai_memory.text.names import GLOBAL_PROJECT, slug
-from ai_memory.text.page import parse, splice
+from ai_memory.text.page import first_heading, parse, splice
 from ai_memory.text.times import parse_expiry
 
 if TYPE_CHECKING:
@@ -23,9 +24,15 @@ Body = Annotated[str, Field("markdown", flags=("-b", "--body"), piped=True)]
 ExpectedVersion = Annotated[str | None, Field("refuse when the page is at another version")]
 PagePath = Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)]
 
-SIMILAR_AT_MOST = 3
-SIMILAR_FROM = 0.5
-"""Share of common title words from which a page is named as similar."""
+
+@dataclass(frozen=True, slots=True)
+class SimilarPage:
+    """Another page with nearly the same title."""
+
+    workspace: str
+    project: str
+    path: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class WrittenPage:
     pages: tuple[PageRow, ...]
     outcome: Outcome
     commit: str | None
-    similar: tuple[PageRow, ...] = ()
+    similar: tuple[SimilarPage, ...] = ()
     gaps: tuple[str, ...] = ()
     omitted: int = 0
 
@@ -79,21 +86,15 @@ def write_page(
         change.put(ref, text, expected_version=expected_version, create_only=create_only)
         if session_id:
             _add_evidence(change, ref, session_id, memory.clock())
-    similar = similar_pages(memory, ref, where) if before is None else ()
-    return written(memory, where, ref, before, change, similar)
+    return written(memory, where, ref, before, change)
 
 
 def default_path(title: str | None, body: str) -> str:
     """`notes/<slug of the title>.md`. Errors: UsageFault when nothing gives a title."""
-    named = title or _first_heading(body)
+    named = title or first_heading(parse(body, path="notes/page.md").body)
     if not named:
         raise UsageFault("a page needs a path, a title, or a first heading", hint="pass a path or a title")
     return f"notes/{slug(named)}.md"
-
-
-def _first_heading(body: str) -> str | None:
-    page = parse(body, path="notes/page.md")
-    return page.title if page.title != "page" else None
 
 
 def named_keys(
@@ -182,43 +183,17 @@ def _add_evidence(change: "Change", ref: PageRef, session_id: str, now_us: int) 
     change.state("page-session", **place, session=session_id, role="evidence", at_us=now_us)
 
 
-def written(
-    memory: "Memory",
-    scope: Scope,
-    ref: PageRef,
-    before: Page | None,
-    change: "Change",
-    similar: tuple[PageRow, ...] = (),
-) -> WrittenPage:
-    """What came of a change of one page."""
+def written(memory: "Memory", scope: Scope, ref: PageRef, before: Page | None, change: "Change") -> WrittenPage:
+    """What came of a change of one page; for a new one, the pages that it may repeat."""
     done = change.committed
-    with memory.reading() as snapshot:
-        page = snapshot.page(ref)
-        gaps = tuple(snapshot.gaps)
     commit = done.commit if done else None
     outcome: Outcome = "unchanged" if commit is None else "created" if before is None else "changed"
-    rows = (page_row(page),) if page else ()
-    return WrittenPage(scope, rows, outcome, commit, similar, gaps)
-
-
-def similar_pages(memory: "Memory", ref: PageRef, scope: Scope) -> tuple[PageRow, ...]:
-    """Other pages whose titles share half of their words with this one's, best first."""
-    from ai_memory.search.engine import search  # ranking is needed for a new page only
-
     with memory.reading() as snapshot:
         page = snapshot.page(ref)
-        if page is None:
-            return ()
-        hits = search(snapshot, page.title, scope, limit=10).hits
-        found = [other for hit in hits if hit.ref != ref and (other := snapshot.page(hit.ref)) is not None]
-    rated = sorted((-_likeness(page.title, other.title), str(other.ref), other) for other in found)
-    return tuple(page_row(other) for rate, _, other in rated if -rate >= SIMILAR_FROM)[:SIMILAR_AT_MOST]
-
-
-def _likeness(one: str, other: str) -> float:
-    """Share of the words that two titles have in common, 0 to 1."""
-    words, others = set(one.casefold().split()), set(other.casefold().split())
-    return len(words & others) / max(1, len(words | others))
+        near = similar_pages(snapshot, page) if page and outcome == "created" else ()
+        gaps = tuple(snapshot.gaps)
+    similar = tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
+    return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
 
 
 def write_page_text(result: WrittenPage) -> str:

@@ -1,0 +1,352 @@
+"""Pages from the command line: write, read, list, change, move, delete."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_room import Room
+
+BODY = "# Retry budget\n\nAt most 3 tries.\n"
+
+
+def write(room: Room, path: str = "notes/retry-budget.md", body: str = BODY, *more: str) -> str:
+    """Write a page; gives its version."""
+    version: str = room.json("write-page", "-p", path, "-b", body, *more)["pages"][0]["version"]
+    return version
+
+
+def test_a_written_page_says_its_commit_and_reads_back(room: Room) -> None:
+    told = room.ok("write-page", "-p", "notes/retry-budget.md", "-b", BODY)
+    head = room.git("rev-parse", "HEAD").strip()
+    assert told.startswith("created notes/retry-budget.md · version ")
+    assert f"commit {head[:12]}" in told
+    assert "At most 3 tries." in room.ok("read-page", "notes/retry-budget.md")
+    assert room.file("notes/retry-budget.md").read_text() == BODY
+
+
+def test_the_scope_stands_on_stderr_and_the_answer_alone_on_stdout(room: Room) -> None:
+    result = room.run("write-page", "-p", "notes/a.md", "-b", BODY)
+    assert result.stderr.startswith("scope default/shop (")
+    assert len(result.stderr.splitlines()) == 1
+    assert "scope" not in result.stdout
+
+
+def test_the_same_write_again_makes_no_commit(room: Room) -> None:
+    write(room)
+    commits = room.git("rev-list", "--count", "HEAD")
+    again = room.json("write-page", "-p", "notes/retry-budget.md", "-b", BODY)
+    assert (again["outcome"], again["commit"]) == ("unchanged", None)
+    assert room.git("rev-list", "--count", "HEAD") == commits
+
+
+def test_a_page_without_a_path_is_a_note_named_by_its_title(room: Room) -> None:
+    answer = room.json("write-page", "--title", "Größe of the Queue!", "-b", "100 entries")
+    assert answer["pages"][0]["path"] == "notes/große-of-the-queue.md" or answer["pages"][0]["path"].startswith(
+        "notes/"
+    )
+    assert answer["pages"][0]["title"] == "Größe of the Queue!"
+    assert room.json("write-page", "-b", BODY)["pages"][0]["path"] == "notes/retry-budget.md"
+
+
+def test_a_page_without_path_title_and_heading_is_refused(room: Room) -> None:
+    result = room.run("write-page", "-b", "no heading")
+    assert result.exit_code == 2
+    assert "needs a path, a title, or a first heading" in result.stderr
+    assert not room.data_dir.exists()
+
+
+def test_a_title_that_is_taken_is_no_overwrite(room: Room) -> None:
+    write(room)
+    answer = room.json("write-page", "--title", "Retry budget", "-b", "other text", code=5)
+    assert answer["error"]["code"] == "conflict"
+    assert room.file("notes/retry-budget.md").read_text() == BODY
+
+
+@pytest.mark.parametrize("word", ["notes/a", "notes/a.md", "shop:notes/a.md", "default/shop:notes/a"])
+def test_every_spelling_of_a_path_means_the_same_page(room: Room, word: str) -> None:
+    write(room, "notes/a.md")
+    assert room.json("read-page", word)["pages"][0]["path"] == "notes/a.md"
+    assert room.json("read-page", "-p", word)["pages"][0]["path"] == "notes/a.md"
+
+
+def test_a_path_given_twice_is_refused(room: Room) -> None:
+    result = room.run("read-page", "notes/a.md", "-p", "notes/a.md")
+    assert (result.exit_code, "path is given twice" in result.stderr) == (2, True)
+
+
+def test_a_body_comes_from_stdin_or_a_file(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/stdin.md", "-b", "-", stdin="# From stdin\n")
+    (room.checkout / "queue.md").write_text("# From a file\n")
+    room.ok("write-page", "-p", "notes/file.md", "--file", "queue.md")
+    assert room.file("notes/stdin.md").read_text() == "# From stdin\n"
+    assert room.file("notes/file.md").read_text() == "# From a file\n"
+
+
+def test_a_body_that_is_no_text_is_refused(room: Room) -> None:
+    assert room.run("write-page", "-p", "notes/a.md", "-b", "-", stdin=b"\xff\xfe").exit_code == 2
+    missing = room.run("write-page", "-p", "notes/a.md", "--file", "nowhere.md")
+    assert (missing.exit_code, "cannot read nowhere.md" in missing.stderr) == (2, True)
+
+
+def test_metadata_that_is_not_named_stays_with_a_new_body(room: Room) -> None:
+    write(room, "notes/a.md", "---\n# why\ncolour: red   # kept\n---\n# A\n", "--tag", "http", "--pinned")
+    write(room, "notes/a.md", "# A\n\nnew\n")
+    text = room.file("notes/a.md").read_text()
+    assert "# why\ncolour: red   # kept\n" in text
+    assert text.endswith("---\n# A\n\nnew\n")
+    page = room.json("read-page", "notes/a.md")["pages"][0]
+    assert (page["tags"], page["pinned"]) == (["http"], True)
+
+
+def test_an_expected_version_that_is_old_changes_nothing(room: Room) -> None:
+    old = write(room)
+    write(room, body="# Retry budget\n\nAt most 4 tries.\n")
+    words = ("write-page", "-p", "notes/retry-budget.md", "-b", "mine", "--expected-version")
+    assert room.json(*words, old, code=5)["error"]["code"] == "conflict"
+    now = room.json("read-page", "notes/retry-budget.md")["pages"][0]["version"]
+    assert room.json(*words, now[:7])["outcome"] == "changed"
+
+
+def test_create_only_never_replaces(room: Room) -> None:
+    write(room)
+    assert room.run("write-page", "-p", "notes/retry-budget.md", "-b", "x", "--create-only").exit_code == 5
+
+
+def test_a_global_page_belongs_to_all_projects(room: Room) -> None:
+    answer = room.json("write-page", "-p", "notes/style.md", "-b", BODY, "--scope", "global")
+    assert (answer["scope"]["workspace"], answer["scope"]["project"]) == ("default", "_global")
+    assert room.json("read-page", "_global:notes/style.md")["pages"][0]["body"] == BODY
+
+
+def test_an_expiry_that_is_no_time_is_refused(room: Room) -> None:
+    result = room.run("write-page", "-p", "notes/a.md", "-b", BODY, "--expires-at", "soon")
+    assert (result.exit_code, "not a time" in result.stderr) == (1, True)
+    assert not room.data_dir.exists()
+
+
+def test_a_missing_page_names_what_lies_near(room: Room) -> None:
+    write(room)
+    result = room.run("read-page", "decisions/retry-budget.md")
+    assert result.exit_code == 3
+    assert "there is default/shop:notes/retry-budget.md" in result.stderr
+
+
+def test_a_guessed_project_is_read_but_never_written(
+    room: Room, scratch_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(scratch_home)
+    assert room.json("recent")["scope"]["resolved_by"] == "fallback"
+    refused = room.json("write-page", "-p", "notes/a.md", "-b", BODY, code=6)
+    assert (refused["error"]["code"], "--project" in refused["error"]["hint"]) == ("refused_scope", True)
+    assert room.run("delete-page", "notes/a.md").exit_code == 6
+    assert room.json("write-page", "-p", "notes/a.md", "-b", BODY, "--project", "shop")["outcome"] == "created"
+
+
+def test_an_appended_paragraph_stands_below_in_the_line_ends_of_the_page(room: Room) -> None:
+    write(room, "notes/a.md", "# A\r\n\r\none\r\n")
+    room.ok("append", "notes/a.md", "-b", "two\nlines")
+    assert room.file("notes/a.md").read_bytes() == b"# A\r\n\r\none\r\n\r\ntwo\r\nlines\r\n"
+    assert room.run("append", "notes/none.md", "-b", "x").exit_code == 3
+
+
+def test_set_changes_the_named_keys_and_no_other_byte(room: Room) -> None:
+    text = "---\ntitle: Old  # a comment\nodd: [1,2]\ntags: [http, slow]\n---\nbody  \n\n\n"
+    write(room, "notes/a.md", text)
+    room.ok("set", "notes/a.md", "--tag", "+net", "--tag", "-slow", "--pin", "--kind", "gotcha")
+    after = room.file("notes/a.md").read_text()
+    page = room.json("read-page", "notes/a.md")["pages"][0]
+    assert (page["tags"], page["pinned"], page["kind"], page["title"]) == (["http", "net"], True, "gotcha", "Old")
+    assert "title: Old  # a comment\nodd: [1,2]\n" in after
+    assert after.endswith("---\nbody  \n\n\n")
+    room.ok("set", "notes/a.md", "--unpin", "--kind", "")
+    page = room.json("read-page", "notes/a.md")["pages"][0]
+    assert (page["pinned"], page["kind"]) == (False, "note")
+
+
+def test_set_without_a_key_is_refused(room: Room) -> None:
+    write(room, "notes/a.md")
+    assert room.run("set", "notes/a.md").exit_code == 2
+
+
+def test_links_follow_a_moved_page_in_one_commit(room: Room) -> None:
+    write(room, "notes/target.md", "# Target\n\nsee [b](b.md)\n")
+    write(room, "notes/b.md", "# B\n\n[[notes/target]] and [t](target.md#x)\n")
+    before = int(room.git("rev-list", "--count", "HEAD"))
+    answer = room.json("move", "notes/target.md", "decisions/target.md")
+    assert int(room.git("rev-list", "--count", "HEAD")) == before + 1
+    assert [row["path"] for row in answer["relinked"]] == ["notes/b.md"]
+    assert room.file("decisions/target.md").read_text() == "# Target\n\nsee [b](../notes/b.md)\n"
+    assert room.file("notes/b.md").read_text() == "# B\n\n[[decisions/target]] and [t](../decisions/target.md#x)\n"
+    assert not room.file("notes/target.md").exists()
+    assert room.git("status", "--porcelain") == ""
+
+
+def test_a_page_is_not_moved_onto_another(room: Room) -> None:
+    write(room, "notes/a.md", "# A\n")
+    write(room, "notes/b.md", "# B\n")
+    assert room.run("move", "notes/a.md", "notes/b.md").exit_code == 5
+    assert room.file("notes/b.md").read_text() == "# B\n"
+    assert room.run("move", "notes/none.md", "notes/c.md").exit_code == 3
+
+
+def test_a_page_moves_to_another_project(room: Room) -> None:
+    write(room, "notes/a.md", "# A\n")
+    answer = room.json("move", "notes/a.md", "other:notes/a.md")
+    assert answer["pages"][0]["project"] == "other"
+    assert room.json("read-page", "other:notes/a.md")["pages"][0]["body"] == "# A\n"
+
+
+def test_a_deleted_page_is_gone_and_a_second_delete_is_no_fault(room: Room) -> None:
+    write(room)
+    assert room.json("delete-page", "notes/retry-budget.md")["outcome"] == "deleted"
+    assert room.run("read-page", "notes/retry-budget.md").exit_code == 3
+    assert room.json("delete-page", "notes/retry-budget.md")["outcome"] == "absent"
+
+
+def test_history_tells_every_version_also_of_a_deleted_page(room: Room) -> None:
+    first = write(room)
+    write(room, body="# Retry budget\n\nAt most 4 tries.\n")
+    room.ok("delete-page", "notes/retry-budget.md")
+    rows = room.json("history", "notes/retry-budget.md")["versions"]
+    assert [row["change"] for row in rows] == ["deleted", "changed", "created"]
+    assert rows[-1]["version"] == first
+    assert room.run("history", "notes/none.md").exit_code == 3
+
+
+def test_recent_walks_through_all_pages_by_its_cursor(room: Room) -> None:
+    for number in range(7):
+        write(room, f"notes/{number}.md", f"# Page {number}\n")
+    seen: list[str] = []
+    answer = room.json("recent", "-n", "3")
+    while True:
+        seen += [row["path"] for row in answer["pages"]]
+        assert answer["omitted"] == 7 - len(seen)
+        if answer["next"] is None:
+            break
+        answer = room.json("recent", "-n", "3", "--after", answer["next"])
+    assert sorted(seen) == [f"notes/{number}.md" for number in range(7)]
+    assert room.run("recent", "--after", "nonsense").exit_code == 2
+
+
+def test_pages_are_listed_by_what_they_are(room: Room) -> None:
+    write(room, "decisions/queue.md", "# Queue\n", "--tag", "net", "--pinned")
+    write(room, "notes/a.md", "# Another\n", "--tier", "procedural")
+    paths = {
+        flags: [row["path"] for row in room.json("pages", *flags)["pages"]]
+        for flags in (
+            ("--kind", "decision"),
+            ("--tag", "net"),
+            ("--tier", "procedural"),
+            ("--prefix", "notes/"),
+            ("--pinned",),
+            ("--no-pinned",),
+            ("--sort", "title"),
+            ("--until", "1d"),
+            ("--since", "1d", "-n", "1", "--offset", "1"),
+        )
+    }
+    assert list(paths.values()) == [
+        ["decisions/queue.md"],
+        ["decisions/queue.md"],
+        ["notes/a.md"],
+        ["notes/a.md"],
+        ["decisions/queue.md"],
+        ["notes/a.md"],
+        ["notes/a.md", "decisions/queue.md"],
+        [],
+        ["notes/a.md"],
+    ]
+
+
+def test_a_page_written_by_hand_is_listed(room: Room) -> None:
+    write(room)
+    room.file("notes/by-hand.md").write_text("# By hand\n")
+    assert "notes/by-hand.md" in room.ok("pages")
+    assert room.git("status", "--porcelain") == ""
+
+
+def test_a_piped_list_is_aligned_text_and_markdown_on_demand(room: Room) -> None:
+    write(room, "notes/a.md", "# A\n")
+    lines = room.ok("pages").splitlines()
+    assert lines[0].split() == ["path", "title", "kind", "tier", "tags", "updated_at"]
+    assert room.ok("pages", "--format", "md").startswith("- notes/a.md · A · note · ")
+    assert room.json("pages") == room.json("pages", "--format", "json")
+    assert room.run("pages", "--format", "xml").exit_code == 2
+
+
+def test_control_characters_of_a_file_never_reach_the_terminal(room: Room) -> None:
+    write(room)
+    room.file("notes/bad.md").write_text("# Bad \x1b]0;title\x07\n\n\x1b[31mred\u202e\n")
+    for words in (("pages",), ("read-page", "notes/bad.md"), ("read-page", "notes/bad.md", "--json")):
+        told = room.ok(*words)
+        assert not [c for c in told if c in "\x1b\x07\u202e"], words
+
+
+def test_the_path_of_a_page_is_its_file(room: Room) -> None:
+    write(room)
+    assert Path(room.ok("path", "notes/retry-budget.md").strip()).read_text() == BODY
+    assert room.ok("path").strip() == str(room.data_dir)
+    assert room.run("path", "notes/none.md").exit_code == 3
+
+
+def editor(room: Room, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Let the editor be a shell script over "$1"."""
+    file = room.checkout / "editor.sh"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(file))
+
+
+def test_an_edited_page_is_written_back(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(room)
+    editor(room, monkeypatch, 'printf "more\\n" >> "$1"')
+    room.ok("edit", "notes/retry-budget.md")
+    assert room.file("notes/retry-budget.md").read_text() == BODY + "more\n"
+    room.ok("edit", "notes/new-page.md")
+    assert room.file("notes/new-page.md").read_text() == "# New page\n\nmore\n"
+
+
+def test_an_untouched_page_is_not_written(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(room)
+    editor(room, monkeypatch, "true")
+    result = room.run("edit", "notes/retry-budget.md")
+    assert (result.exit_code, "nothing changed" in result.stderr) == (0, True)
+
+
+def test_an_edit_that_meets_another_change_keeps_your_text_in_a_file(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(room)
+    other = "env -u VISUAL python -m ai_memory write-page -p notes/retry-budget.md -b theirs"
+    editor(room, monkeypatch, f'printf "mine\\n" >> "$1"\n{other} >/dev/null 2>&1 || exit 9')
+    monkeypatch.setenv("PATH", f"{Path(os.sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # type: ignore[attr-defined]
+    result = room.run("edit", "notes/retry-budget.md")
+    assert result.exit_code == 5
+    kept = Path(result.stderr.rpartition("your text is kept in ")[2].strip())
+    assert kept.read_text() == BODY + "mine\n"
+    assert room.file("notes/retry-budget.md").read_text() == "theirs\n"
+    subprocess.run(["rm", "-r", str(kept.parent)], check=True)
+
+
+def test_an_editor_that_fails_writes_nothing(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(room)
+    editor(room, monkeypatch, 'echo lost > "$1"; exit 3')
+    assert room.run("edit", "notes/retry-budget.md").exit_code == 1
+    monkeypatch.setenv("VISUAL", "no-such-editor")
+    assert "set VISUAL or EDITOR" in room.run("edit", "notes/retry-budget.md").stderr
+    assert room.file("notes/retry-budget.md").read_text() == BODY
+
+
+def test_a_new_page_names_those_with_a_similar_title(room: Room) -> None:
+    write(room)
+    answer = room.json("write-page", "-p", "notes/retries.md", "-b", "# Budget for retry\n")
+    assert [row["path"] for row in answer["similar"]] == ["notes/retry-budget.md"]
+
+
+def test_the_best_match_of_a_query_is_read(room: Room) -> None:
+    write(room)
+    write(room, "notes/other.md", "# Something else\n\nnothing here\n")
+    answer = room.json("read-page", "--query", "retry budget")
+    assert (answer["pages"][0]["path"], answer["found_by"]) == ("notes/retry-budget.md", "query")
+    assert room.run("read-page").exit_code == 2
