@@ -1,0 +1,347 @@
+"""Takes secrets out of text: `[REDACTED:<kind>]` stands where one was. The same code in the hook and in the store.
+
+Standard library only. A pattern is compiled only when one of its literals occurs in the text: compiling all of them
+costs a hook more than everything else it does (decision B4). Every pattern is linear: it starts at a literal, behind a
+border, and its repetitions neither nest nor give back. No entropy is guessed: a hash, a UUID, a lock file is no secret.
+
+Names with values (`password=…`, `"api_key": "…"`) are the business of `scrub_named`.
+*Source*: facts on hooks, section 5, and the published formats of each service.
+"""
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MARK = "[REDACTED:"
+UNSCANNED = "[REDACTED:unscanned]"
+"""What stands where there was no time to look."""
+
+MAX_PATTERN = 1_024
+"""Characters of one pattern from the configuration."""
+
+_W = "[A-Za-z0-9_-]"
+_X = "[A-Za-z0-9]"
+_HEX = "[0-9a-f]"
+
+TOKENS: dict[str, tuple[str, str]] = {
+    "sk-": ("api-key", rf"{_W}{{16,}}+"),
+    "sk_live_": ("stripe-key", rf"{_X}{{16,}}+"),
+    "sk_test_": ("stripe-key", rf"{_X}{{16,}}+"),
+    "rk_live_": ("stripe-key", rf"{_X}{{16,}}+"),
+    "rk_test_": ("stripe-key", rf"{_X}{{16,}}+"),
+    "whsec_": ("stripe-key", r"[A-Za-z0-9+/=]{16,}+"),
+    "ghp_": ("github-token", rf"{_X}{{20,}}+"),
+    "gho_": ("github-token", rf"{_X}{{20,}}+"),
+    "ghu_": ("github-token", rf"{_X}{{20,}}+"),
+    "ghs_": ("github-token", r"[A-Za-z0-9_.-]{20,}+"),
+    "ghr_": ("github-token", rf"{_X}{{20,}}+"),
+    "github_pat_": ("github-token", r"[A-Za-z0-9_]{20,}+"),
+    "glpat-": ("gitlab-token", r"[A-Za-z0-9_.-]{20,}+"),
+    "gldt-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glrt-": ("gitlab-token", r"[A-Za-z0-9_.-]{20,}+"),
+    "glptt-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glcbt-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glsoat-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glft-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "AIza": ("google-key", rf"{_W}{{30,}}+"),
+    "AQ.Ab": ("google-key", rf"{_W}{{20,}}+"),
+    "ya29.": ("google-token", r"[A-Za-z0-9_.-]{20,}+"),
+    "1//": ("google-token", rf"{_W}{{20,}}+"),
+    "GOCSPX-": ("google-secret", rf"{_W}{{20,}}+"),
+    "pit-": ("pit-token", rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"),
+    "xoxa-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxb-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxc-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxd-": ("slack-token", r"[A-Za-z0-9%-]{10,}+"),
+    "xoxe-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxe.": ("slack-token", r"[A-Za-z0-9.-]{10,}+"),
+    "xoxo-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxp-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxr-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xoxs-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "xapp-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
+    "npm_": ("npm-token", rf"{_X}{{30,}}+"),
+    "pypi-AgE": ("pypi-token", rf"{_W}{{40,}}+"),
+    "hf_": ("huggingface-token", rf"{_X}{{30,}}+"),
+    "SG.": ("sendgrid-key", rf"{_W}{{16,32}}\.{_W}{{32,}}+"),
+    "gsk_": ("groq-key", rf"{_X}{{40,}}+"),
+    "xai-": ("xai-key", rf"{_X}{{40,}}+"),
+    "pplx-": ("perplexity-key", rf"{_X}{{40,}}+"),
+    "r8_": ("replicate-token", rf"{_X}{{36,}}+"),
+    "tvly-": ("tavily-key", rf"{_W}{{20,}}+"),
+    "dop_v1_": ("digitalocean-token", rf"{_HEX}{{64}}"),
+    "doo_v1_": ("digitalocean-token", rf"{_HEX}{{64}}"),
+    "dor_v1_": ("digitalocean-token", rf"{_HEX}{{64}}"),
+    "dapi": ("databricks-token", rf"{_HEX}{{32}}(?:-\d)?+"),
+    "shpat_": ("shopify-token", r"[0-9a-fA-F]{32}"),
+    "shpca_": ("shopify-token", r"[0-9a-fA-F]{32}"),
+    "shppa_": ("shopify-token", r"[0-9a-fA-F]{32}"),
+    "shpss_": ("shopify-token", r"[0-9a-fA-F]{32}"),
+    "lin_api_": ("linear-key", rf"{_X}{{32,}}+"),
+    "ntn_": ("notion-token", rf"{_X}{{40,}}+"),
+    "hvs.": ("vault-token", rf"{_W}{{24,}}+"),
+    "hvb.": ("vault-token", rf"{_W}{{24,}}+"),
+    "sbp_": ("supabase-token", rf"{_HEX}{{40}}"),
+    "pscale_tkn_": ("planetscale-token", r"[A-Za-z0-9_.-]{32,}+"),
+    "pscale_pw_": ("planetscale-token", r"[A-Za-z0-9_.-]{32,}+"),
+    "PMAK-": ("postman-key", rf"{_HEX}{{24}}-{_HEX}{{34}}"),
+    "NRAK-": ("newrelic-key", r"[A-Z0-9]{27}"),
+    "glsa_": ("grafana-token", r"[A-Za-z0-9_]{32,}+"),
+    "ATATT3": ("atlassian-token", r"[A-Za-z0-9_=-]{60,}+"),
+    "figd_": ("figma-token", rf"{_W}{{40,}}+"),
+    "sntrys_": ("sentry-token", r"[A-Za-z0-9_=+/-]{40,}+"),
+    "key-": ("mailgun-key", rf"{_HEX}{{32}}"),
+    "SK": ("twilio-key", rf"{_HEX}{{32}}"),
+    "AGE-SECRET-KEY-1": ("age-key", r"[A-Z0-9]{50,}+"),
+    "AKIA": ("aws-key", r"[A-Z0-9]{16}(?![A-Z0-9])"),
+    "ASIA": ("aws-key", r"[A-Z0-9]{16}(?![A-Z0-9])"),
+    "ABIA": ("aws-key", r"[A-Z0-9]{16}(?![A-Z0-9])"),
+    "ACCA": ("aws-key", r"[A-Z0-9]{16}(?![A-Z0-9])"),
+    "EAA": ("meta-token", rf"{_X}{{20,}}+(?![+/=])"),
+    "eyJ": ("jwt", rf"{_W}{{13,}}+(?:\.{_W}{{2,}}+){{0,4}}+"),
+}
+"""Prefix of a token → its kind, and what follows the prefix. Only prefixes that occur come into the pattern."""
+
+_MUST_MIX = frozenset(
+    {
+        *("api-key", "huggingface-token", "meta-token", "google-token", "npm-token", "tavily-key"),
+        *("bearer-token", "auth-header", "cli-token"),
+    }
+)
+"""Kinds whose shape ordinary text can have (`sk-circle-fade-dot`, base64): they must look made by a machine."""
+
+RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("bearer-token", ("bearer",), r"(?i)(?<![a-z0-9])bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
+    (
+        "basic-auth",
+        ("basic ",),
+        r"(?i)authorization[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+basic\s{1,4}+(?P<v>[A-Za-z0-9+/=_-]{6,}+)",
+    ),
+    ("telegram-token", (":aa",), rf"(?<![A-Za-z0-9])\d{{6,10}}+:AA{_W}{{30,}}+"),
+    (
+        "discord-token",
+        ("mt", "mj", "mz", "md", "nd", "nt", "nj", "nz", "od", "ot"),
+        rf"(?<![A-Za-z0-9_.-])(?:M[TjzD]|N[DTjz]|O[DT]){_W}{{20,30}}+\.{_W}{{6}}\.{_W}{{27,}}+(?![A-Za-z0-9_.-])",
+    ),
+    ("slack-webhook", ("hooks.slack.com/",), r"hooks\.slack\.com/(?:services|workflows)/(?P<v>[A-Za-z0-9/_+-]{16,}+)"),
+    ("discord-webhook", ("/api/webhooks/",), rf"/api/webhooks/\d{{10,24}}+/(?P<v>{_W}{{40,}}+)"),
+    ("azure-sas", ("sig=",), r"(?i)[?&]sig=(?P<v>[A-Za-z0-9%+/=_-]{20,}+)"),
+    ("terraform-token", (".atlasv1.",), rf"{_X}{{14}}\.atlasv1\.{_W}{{60,}}+"),
+    (
+        "cli-password",
+        ("--pass",),
+        r"(?i)--pass(?:word|wd|phrase)?[ \t]{1,4}+[\"']?(?P<v>[^\s\"'<>$({\[-][^\s\"'<>]{3,}+)",
+    ),
+    (
+        "cli-password",
+        ("curl ",),
+        r"(?i)\bcurl [^\n]{0,400}?(?:-u|--user)[ =]{1,4}+[\"']?[^\s:\"'<>$]{1,64}+:(?P<v>[^\s\"'<>$]{3,}+)",
+    ),
+    (
+        "cli-token",
+        ("--token", "--secret", "--api-key", "--auth-token", "--access-token"),
+        r"(?i)--(?:token|secret|api-key|auth-token|access-token)[ \t]{1,4}+[\"']?"
+        r"(?P<v>[^\s\"'<>$({\[-][^\s\"'<>]{7,}+)",
+    ),
+    (
+        "auth-header",
+        ("x-", "api-key", "private-token", "auth-token", "authorization", "-security-token"),
+        r"(?i)(?<![a-z0-9])(?:x-api-key|api-key|private-token|deploy-token|job-token|authorization"
+        r"|x-amz-security-token|x-[a-z0-9-]{0,30}+(?:(?<=auth)|(?<=key)|(?<=oken)|(?<=cret)))"
+        r"[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+(?:token\s{1,4}+)?(?P<v>[A-Za-z0-9._~+/=|-]{8,}+)",
+    ),
+)
+"""Kind, literals in lower case of which one must occur, pattern. Group `v`, where there is one, is the secret."""
+
+_PATHS = ("/.ssh/", "/.aws/", "/.kube/", "/.gnupg/", "/gcloud/", "\\.ssh\\", "\\.aws\\", "\\.kube\\", "\\.gnupg\\")
+_NAMED = ("pass", "pwd", "secret", "token", "credential", "key", "pepper", "salt")
+_CONTROLS = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0))))
+_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def scrub(text: str, *, extra: "Iterable[str]" = (), allow: "Iterable[str]" = ()) -> str:
+    """The text without secrets, terminal escapes and control characters. Idempotent, linear in the text's length.
+
+    `extra`: further regular expressions; group `v`, where there is one, is the secret. `allow`: regular expressions;
+    a single secret in which one is found stays. Expressions that do not compile play no part: the configuration
+    refuses them where a person can see it.
+    """
+    text = strip_controls(text)
+    if len(text) < 8:
+        return text
+    low = text.lower()
+    allowed = _compiled(allow)
+    redact = _redactor(allowed)
+    if "PRIVATE KEY" in text:
+        text = _without_private_keys(text, redact)
+    if "@" in text and "://" in text:
+        text = _without_url_passwords(text, redact)
+    text = _without_tokens(text, redact)
+    for kind, literals, pattern in RULES:
+        if any(literal in low for literal in literals):
+            text = _apply(re.compile(pattern), kind, text, redact)
+    if any(word in low for word in _NAMED):
+        from ai_memory.scrub_named import scrub_named  # one more module, for the texts that name a value
+
+        text = scrub_named(text, redact)
+    if any(part in low for part in _PATHS):
+        pattern = r"(?i)[\\/](?:\.(?:ssh|aws|kube|gnupg)|\.config[\\/]gcloud)[\\/](?P<v>[^\s\"'`<>|;,)]++)"
+        text = _apply(re.compile(pattern), "secret-path", text, redact)
+    for own in _compiled(extra):
+        text = _apply(own, "custom", text, redact)
+    return text
+
+
+def strip_controls(text: str) -> str:
+    """The text without terminal escapes, control characters other than tab and line end, and bidi overrides."""
+    if "\x1b" in text or "\x9b" in text:
+        strings = r"\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*+(?:\x1b\\)?"
+        text = re.sub(strings + r"|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?|\x1b[ -/]*+[0-~]?", "", text)
+    for control in _CONTROLS:
+        if control in text:
+            text = text.replace(control, "")
+    if not text.isascii():
+        for control in _BIDI:
+            if control in text:
+                text = text.replace(control, "")
+        if not _is_encodable(text):
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def strip_private(text: str) -> str:
+    """The text without what stands in `<private>…</private>`; a tag that is never closed takes the rest with it.
+
+    Tags nest. A closing tag alone is removed, the text before it stays. Idempotent: what would become a tag by the
+    removal is removed as well.
+    """
+    while "private" in text.lower():
+        stripped = _without_private_once(text)
+        if stripped == text:
+            break
+        text = stripped
+    return text
+
+
+def _without_private_once(text: str) -> str:
+    kept: list[str] = []
+    at = depth = 0
+    for tag in re.finditer(r"(?i)<(/?)\s{0,8}+private\s{0,8}+>", text):
+        if not depth:
+            kept.append(text[at : tag.start()])
+        depth = depth + 1 if not tag[1] else max(0, depth - 1)
+        at = tag.end()
+    if not depth:
+        kept.append(text[at:])
+    return "".join(kept)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _compiled(patterns: "Iterable[str]") -> "list[re.Pattern[str]]":
+    found = []
+    for pattern in patterns:
+        try:
+            if len(pattern) <= MAX_PATTERN:
+                found.append(re.compile(pattern))
+        except (re.error, RecursionError, OverflowError):
+            continue
+    return found
+
+
+def _redactor(allowed: "list[re.Pattern[str]]") -> "Callable[[str, str], str]":
+    def redact(kind: str, secret: str) -> str:
+        """What stands in place of one secret: the label, or the secret itself when the configuration allows it."""
+        if any(pattern.search(secret) for pattern in allowed):
+            return secret
+        return f"{MARK}{kind}]"
+
+    return redact
+
+
+def _apply(pattern: "re.Pattern[str]", kind: str, text: str, redact: "Callable[[str, str], str]") -> str:
+    has_part = "v" in pattern.groupindex
+
+    def replace(match: "re.Match[str]") -> str:
+        whole = match[0]
+        start, end = match.span("v") if has_part else match.span()
+        secret = text[start:end]
+        if not secret or secret.startswith(MARK) or MARK in whole or (kind in _MUST_MIX and not is_mixed(secret)):
+            return whole
+        return text[match.start() : start] + redact(kind, secret) + text[end : match.end()]
+
+    return pattern.sub(replace, text)
+
+
+def is_mixed(value: str) -> bool:
+    """Looks made by a machine: digits among letters in one long run, or both cases in no word's order."""
+    run = max(re.split(r"[^A-Za-z0-9]++", value), key=len)
+    has_digit = any(sign.isdigit() for sign in run)
+    has_letter = any(sign.isalpha() for sign in run)
+    if len(run) >= 12 and has_digit and has_letter:
+        return True
+    turns = sum(1 for a, b in zip(run, run[1:], strict=False) if a.islower() and b.isupper())  # noqa: RUF007 itertools is not loaded
+    if len(run) >= 16 and turns >= 3 and not run.isupper():
+        return True
+    return len(value) >= 20 and any(c.isdigit() for c in value) and any(c.isupper() for c in value)
+
+
+def _without_tokens(text: str, redact: "Callable[[str, str], str]") -> str:
+    present = [prefix for prefix in TOKENS if prefix in text]
+    if not present:
+        return text
+    present.sort(key=len, reverse=True)
+    shapes = "|".join(f"{re.escape(prefix)}{TOKENS[prefix][1]}" for prefix in present)
+
+    def replace(match: "re.Match[str]") -> str:
+        token = match[0]
+        prefix = next(one for one in present if token.startswith(one))
+        kind = TOKENS[prefix][0]
+        if kind in _MUST_MIX and not is_mixed(token[len(prefix) :]):
+            return token
+        if kind == "jwt" and len(token) < 40:
+            return token
+        return redact(kind, token)
+
+    return re.sub(rf"(?<![A-Za-z0-9+/])(?<!base64,)(?:{shapes})", replace, text)
+
+
+def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> str:
+    def replace(match: "re.Match[str]") -> str:
+        secret = match[2]
+        if secret.startswith((MARK, "$", "{", "<", "%(")) or not secret.strip("*xX."):
+            return match[0]
+        return f"{match[1]}{redact('url-password', secret)}@"
+
+    return re.sub(r"(://[^\s/?#@:\"'<>`]{0,256}+:)([^\s/@\"'<>`]{1,1024}+)@", replace, text)
+
+
+def _without_private_keys(text: str, redact: "Callable[[str, str], str]") -> str:
+    """Whole blocks; one without its end goes as far as its lines look like one."""
+    begin = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+    lines = re.compile(r"(?:(?:\\[rnt]|[\s\"'+>|,-])*+[A-Za-z0-9+/=]{8,}+)*+")
+    kept: list[str] = []
+    at = 0
+    has_end = True
+    while found := begin.search(text, at):
+        end = text.find("-----END", found.end()) if has_end else -1
+        has_end = end >= 0
+        again = text.find("-----BEGIN", found.end())
+        if end >= 0 and (again < 0 or end < again):
+            close = text.find("-----", end + 8)
+            stop = close + 5 if 0 <= close - end <= 80 else end + 8
+        else:
+            tail = lines.match(text, found.end())
+            stop = tail.end() if tail else found.end()
+        kept += [text[at : found.start()], redact("private-key", text[found.start() : stop])]
+        at = stop
+    kept.append(text[at:])
+    return "".join(kept)

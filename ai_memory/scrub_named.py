@@ -1,0 +1,229 @@
+"""Secrets that only their name gives away: `password=…`, `"api_key": "…"`, `export DB_TOKEN=…`, `Pwd=…;`.
+
+A name alone proves little: `token = get_token()`, `password: str`, `KEY = "ArrowLeft"` are code. So the value is
+looked at as well, the more sceptically the weaker the name. Part of `ai_memory.scrub`, loaded by it when a name occurs.
+"""
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MARK = "[REDACTED:"
+
+_NAME = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key(?:[_-]?id)?|pepper|salt)"
+    r"(?P<close>\\?[\"'`]?\]?)[ \t]{0,8}+(?P<sep>:=|=>|==?|:)(?P<gap>\s{0,16}+)"
+    r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>\\?[\"'`])?"
+)
+_BARE = re.compile(r"[^\s\"'`,;&|<>()\\]++")
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_MAX_NAME = 64
+_MAX_PROBE = 200
+"""Characters of a value that are looked at; all of it is taken."""
+
+_WORDS = frozenset(
+    """
+    str string bool boolean int integer number none null nil true false undefined optional required any bytes object
+    void type unknown never self this default value text hidden visible disabled enabled invalid missing empty unset
+    password passwd passphrase secret token key username user name email example placeholder redacted changed todo
+    secretstr passwordfield charfield public private auth authentication basic bearer oauth identifier keyword literal
+    """.split()  # noqa: SIM905 a list of words reads better than a list of quotes
+)
+_PASSES = ("password", "passwd", "passphrase", "passcode", "pass", "pwd")
+_PLAIN = frozenset(
+    """
+    primary foreign public publishable cache sort partition storage hot range row column col map dict hash index group
+    lookup unique object entity parent child page continuation cancel cancellation sync max min num eos bos pad unk sep
+    cls mask stop syntax next prev start end first last string ident i18n translation locale message label query route
+    react item data field json sub compose config setting settings
+    """.split()  # noqa: SIM905
+)
+"""Words before `key` or `token` that make it no secret: `cache_key`, `nextPageToken`."""
+_QUALIFIED = frozenset(
+    """
+    api app application access secret private signing encryption auth account master license service shared server
+    client deploy consumer subscription write admin root session cookie jwt hmac aes webhook integration
+    instrumentation
+    """.split()  # noqa: SIM905
+)
+"""Words before a lower-case `key` that make it a secret. A bare `key` is none."""
+
+
+def scrub_named(text: str, redact: "Callable[[str, str], str]") -> str:
+    """The text with the values of secret names replaced."""
+    kept: list[str] = []
+    at = bare_end = 0
+    for match in _NAME.finditer(text):
+        if match.start() < at:
+            continue
+        start = match.end()
+        if match["quote"]:
+            end = _end_of_quoted(text, start, match["quote"])
+        else:
+            end = bare_end = bare_end if start < bare_end else _end_of_bare(text, start)
+        kind = _judge(text, match, end) if start < end else None
+        if kind is None:
+            continue
+        kept += [text[at:start], redact(kind, text[start:end])]
+        at = end
+    if not at:
+        return text
+    kept.append(text[at:])
+    return "".join(kept)
+
+
+def kind_of(name: str, value: str) -> str | None:
+    """What kind of secret a member of an object is, by its name and its text value; None when it is none."""
+    match = _NAME.match(f"{name[-_MAX_NAME:]}:" if name else ":") or _NAME.search(f"{name[-_MAX_NAME:]}:")
+    if match is None or match.end() != len(name[-_MAX_NAME:]) + 1 or value.startswith(_MARK):
+        return None
+    return _kind(name[-_MAX_NAME:], value, is_quoted=True, sep=":", gap="", after="")
+
+
+def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
+    """Kind of the secret that stands between the match and `end`, or None."""
+    before = text[max(0, match.start() - _MAX_NAME) : match.start()]
+    name = before[len(before.rstrip(_NAME_CHARS)) :]
+    if before.endswith(_MARK + name) or match["gap"].count("\n") > 1:
+        return None
+    name += text[match.start() : match.start("close")]
+    start = match.end()
+    probe = text[start : min(end, start + _MAX_PROBE)]
+    if probe.startswith((":", "=")) or (probe.startswith(_MARK) and text.find("]", start, end) == end - 1):
+        return None
+    is_quoted = bool(match["quote"])
+    return _kind(name, probe, is_quoted=is_quoted, sep=match["sep"], gap=match["gap"], after=text[end : end + 1])
+
+
+def _end_of_quoted(text: str, start: int, quote: str) -> int:
+    """Index of the closing quote, or of the line's end when there is none."""
+    at = text.find(quote, start)
+    while at > 0 and len(quote) == 1 and _is_escaped(text, at, start):
+        at = text.find(quote, at + 1)
+    line = text.find("\n", start, at if at >= 0 else len(text))
+    if line >= 0:
+        return line
+    return at if at >= 0 else len(text)
+
+
+def _is_escaped(text: str, at: int, start: int) -> bool:
+    slashes = at
+    while slashes > start and text[slashes - 1] == "\\":
+        slashes -= 1
+    return (at - slashes) % 2 == 1
+
+
+def _end_of_bare(text: str, start: int) -> int:
+    match = _BARE.match(text, start)
+    if match is None:
+        return start
+    end = match.end()
+    while end > start and text[end - 1] in ".!?:":
+        end -= 1
+    return end
+
+
+def _kind(name: str, value: str, *, is_quoted: bool, sep: str, gap: str, after: str) -> str | None:
+    plain = name.lower().replace("-", "_")
+    if plain.endswith(_PASSES):
+        is_secret = _is_password(plain, value, is_quoted=is_quoted, gap=gap, sep=sep, after=after)
+        return "password" if is_secret and not _is_placeholder(value) else None
+    is_constant = name.replace("-", "_").isupper() and len(name) > 3
+    if plain.endswith(("salt", "pepper")) and not is_constant:
+        return None
+    qualifier = _qualifier(name)
+    if plain.endswith(("key", "key_id", "keyid")) and not is_constant and qualifier not in _QUALIFIED:
+        return None
+    if qualifier in _PLAIN or _is_placeholder(value):
+        return None
+    if is_constant and "_" in name and sep == "=" and not gap and not is_quoted:  # a line of an env file
+        return "secret" if len(value) >= 4 and not _is_code(value, after) and not _is_path(value) else None
+    return "secret" if _is_secret(plain, value, is_quoted=is_quoted, after=after) else None
+
+
+def _qualifier(name: str) -> str:
+    """The word before `key` or `token`: `api` of `api-key`, `apiKey`, `MY_API_KEY_ID`."""
+    snake = name
+    if not name.isupper():
+        snake = "".join(f"_{sign}" if sign.isupper() else sign for sign in name)
+    snake = snake.lower().replace("-", "_").replace(".", "_")
+    for ending in ("_id", "id", "key", "token", "secret"):
+        snake = snake.removesuffix(ending)
+    return snake.rstrip("_").rpartition("_")[2]
+
+
+def _is_password(name: str, value: str, *, is_quoted: bool, gap: str, sep: str, after: str) -> bool:
+    if len(value) < 4 or (_is_path(value) and (not is_quoted or name.endswith("pwd"))):
+        return False
+    if name.endswith("pass") and name != "pass" and not name.endswith(("_pass", "dbpass", "userpass", "mypass")):
+        return False  # bypass, compass
+    if is_quoted:
+        return name.endswith("passphrase") or not any(sign.isspace() for sign in value)
+    if sep == "==" or _is_code(value, after):
+        return False
+    if value.replace("_", "a").replace(".", "a").isalpha():  # an identifier or a word: only `name=value` tells
+        return sep == "=" and not gap and after not in (")", ",", ";") and "." not in value and "_" not in value
+    return name != "pass" or _has_digit_and_letter(value)
+
+
+def _is_secret(name: str, value: str, *, is_quoted: bool, after: str) -> bool:
+    if len(value) < 8 or any(sign.isspace() for sign in value) or (not is_quoted and _is_code(value, after)):
+        return False
+    if value.isdecimal() or _is_path(value):
+        return False
+    is_strong = name.endswith(("secret", "secret_key", "private_key", "signing_key", "credential", "credentials"))
+    if is_strong and is_quoted and not _is_wordy(value):
+        return True
+    return (not _is_wordy(value) and _has_digit_and_letter(value)) or _is_scrambled(value)
+
+
+def _is_placeholder(value: str) -> bool:
+    low = value.lower()
+    if low.strip("\"'`()[]{}<>.:;*!?") in _WORDS or not low.strip("*x.-_•#"):
+        return True
+    if low.startswith(("${", "{{", "<", "%(", "%s", "{", "#{", "@", "process.env", "os.environ", "env.", "secrets.")):
+        return True
+    if low.startswith("$") and low[1:2].isalpha() and low[1:].replace("_", "a").isalnum() and value[1:].isupper():
+        return True
+    return low.startswith(("your-", "your_", "my-", "insert-", "insert_", "replace-", "replace_", "changeme-"))
+
+
+def _is_code(value: str, after: str) -> bool:
+    """A call, an index, a member, a generic type: what a program computes, not what a person typed."""
+    if after == "(":
+        return True
+    if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():
+        return True
+    head = re.match(r"[A-Za-z_][\w]*+(?:(?:\.|::|->)[A-Za-z_]\w*+)*+", value)
+    if head is None:
+        return False
+    rest = value[head.end() :]
+    if rest.startswith("[") and not rest.startswith(_MARK):
+        return True
+    return not rest and ("." in value or "::" in value or "->" in value) and not _is_scrambled(value)
+
+
+def _is_path(value: str) -> bool:
+    return value.startswith(("/", "~", "./", "../", "file:", "http://", "https://")) or value[1:3] in (":\\", ":/")
+
+
+def _is_wordy(value: str) -> bool:
+    """Words, perhaps numbered, joined by punctuation: `user-session-v2`, `Enter.value`."""
+    word = re.compile(r"[A-Z]?[a-z]{2,14}+(?:[A-Z][a-z]{1,14}+){0,4}+\d{0,3}+|[A-Z]{2,14}+\d{0,3}+|v?\d{1,4}+|[A-Za-z]")
+    parts = [part for part in re.split(r"[^A-Za-z0-9]++", value) if part]
+    return all(word.fullmatch(part) for part in parts)
+
+
+def _is_scrambled(value: str) -> bool:
+    turns = sum(1 for a, b in zip(value, value[1:], strict=False) if _class(a) != _class(b))  # noqa: RUF007
+    return len(value) >= 16 and turns * 3 >= len(value) and any(sign.isdigit() for sign in value)
+
+
+def _class(sign: str) -> int:
+    return 0 if sign.isdigit() else 1 if sign.isupper() else 2
+
+
+def _has_digit_and_letter(value: str) -> bool:
+    return any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
