@@ -175,3 +175,60 @@ def _blank(text: str, at: int) -> int:
 def _line_end(text: str, at: int) -> int:
     newline = text.find("\n", at)
     return len(text) if newline < 0 else newline + 1
+
+
+def assign(text: str, path: KeyPath, literal: str) -> str:
+    """The text with `path` set to the TOML literal; every other byte stays.
+
+    A value that stands there is replaced. A new one goes below its last sibling, else below its table's header, else
+    into a new table at the end. The caller compares what the result means: a table written inline cannot be split.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    found = layout(text)
+    present = [one for one in found.assignments if one.path == path]
+    if present:
+        return text[: present[-1].value_start] + literal + text[present[-1].value_end :]
+    siblings = [one for one in found.assignments if one.path[:-1] == path[:-1]]
+    if siblings:
+        last = siblings[-1]
+        indent = text[_line_start(text, last.start) : last.start]
+        line = f"{indent}{_written((*last.path[len(last.table) : -1], path[-1]))} = {literal}{newline}"
+        return _inserted(text, last.end, line, newline)
+    line = f"{_written(path[-1:])} = {literal}{newline}"
+    headers = [one for one in found.headers if one.path == path[:-1]]
+    if headers:
+        return _inserted(text, headers[-1].end, line, newline)
+    if len(path) == 1 and found.headers:
+        return _inserted(text, _above_comments(text, found.headers[0].start), line + newline, newline)
+    table = "" if len(path) == 1 else f"[{_written(path[:-1])}]{newline}"
+    gap = newline if text.strip() and table else ""
+    return _inserted(text, len(text), gap + table + line, newline)
+
+
+def remove(text: str, path: KeyPath) -> str:
+    """The text without the lines of that value; unchanged when it is not set."""
+    for one in reversed(layout(text).assignments):
+        if one.path == path:
+            text = text[: _line_start(text, one.start)] + text[one.end :]
+    return text
+
+
+def _inserted(text: str, at: int, line: str, newline: str) -> str:
+    gap = newline if at and not text[:at].endswith("\n") else ""
+    return text[:at] + gap + line + text[at:]
+
+
+def _above_comments(text: str, at: int) -> int:
+    """Start of the comment lines that stand directly above."""
+    at = _line_start(text, at)
+    while at > 0 and text[_line_start(text, at - 1) : at].lstrip().startswith("#"):
+        at = _line_start(text, at - 1)
+    return at
+
+
+def _written(path: KeyPath) -> str:
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'"{part}"' for part in path)
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1

@@ -1,0 +1,176 @@
+"""The table of settings: one frozen dataclass a section of `config.toml`. The docs are generated from `SETTINGS`."""
+
+# ruff: noqa: RUF009 (`setting` and `section` are spellings of dataclasses.field)
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ai_memory.settings import Kind, Setting, section, setting, settings_of
+
+EVENT_KINDS = (
+    "user-prompt",
+    "pre-tool-use",
+    "post-tool-use",
+    "pre-compact",
+    "post-compaction",
+    "notification",
+    "stop",
+    "other",
+)
+"""Kinds that `[ingest] drop_events` may name: all canonical ones without session-start and session-end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What hooks keep of a session."""
+
+    prompts: bool = setting(True, Kind.SWITCH, "Keep what you type to the agent.")
+    assistant: str = setting(
+        "off", Kind.CHOICE, "Keep an excerpt of the agent's last answer of a turn.", choices=("off", "excerpt")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """When a session counts as ended."""
+
+    idle_end_after_hours: int = setting(
+        24, Kind.NUMBER, "End a session that was silent for so long; 0 never does.", highest=8760
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """How open work reaches the next agent."""
+
+    claim_on_session_start: bool = setting(
+        True, Kind.SWITCH, "Give an open handoff to the next session; if false it is only announced."
+    )
+    create_on_session_end: bool = setting(True, Kind.SWITCH, "Write a handoff when a session ends.")
+    expire_after_days: int = setting(
+        14, Kind.NUMBER, "Close an open handoff that nobody took for so long.", lowest=1, highest=3650
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What a session is given at its start."""
+
+    max_chars: int = setting(
+        4000,
+        Kind.NUMBER,
+        "Longest brief; a number out of range is moved into it.",
+        lowest=1500,
+        highest=8000,
+        clamps=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fts:
+    """Full text search."""
+
+    stopwords: tuple[str, ...] | None = setting(
+        None,
+        Kind.WORDS,
+        "Words that a query leaves out: not set means English ones, an empty list none, a list exactly those.",
+        max_items=2000,
+        max_chars=64,
+        unset_text="English stopwords",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Finding pages."""
+
+    fts: Fts = section(Fts)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Events that are dropped before they are stored."""
+
+    drop_tool_use_id_prefixes: tuple[str, ...] = setting(
+        (), Kind.WORDS, "Drop tool events whose call id begins like one of these.", max_items=64, max_chars=128
+    )
+    drop_tool_names: tuple[str, ...] = setting(
+        (), Kind.WORDS, "Drop events of tools of these names.", max_items=64, max_chars=128
+    )
+    drop_events: tuple[str, ...] = setting(
+        (),
+        Kind.WORDS,
+        "Drop events of these kinds. The start and end of a session cannot be dropped.",
+        max_items=64,
+        max_chars=128,
+        choices=EVENT_KINDS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitize:
+    """What counts as a secret, beyond the patterns built in."""
+
+    extra_patterns: tuple[str, ...] = setting(
+        (), Kind.PATTERNS, "Redact what matches one of these, too.", max_items=64, max_chars=1024
+    )
+    allowlist: tuple[str, ...] = setting(
+        (), Kind.PATTERNS, "Keep a found secret in which one of these matches.", max_items=64, max_chars=1024
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HookSpool:
+    """How much may wait for the drain."""
+
+    max_files: int = setting(
+        10_000,
+        Kind.NUMBER,
+        "Most events that wait; above it new tool events are dropped.",
+        lowest=100,
+        highest=1_000_000,
+    )
+    max_mib: int = setting(
+        256, Kind.NUMBER, "Most MiB that wait; above it new tool events are dropped.", lowest=8, highest=65_536
+    )
+    max_days: int = setting(7, Kind.NUMBER, "Oldest event that is still applied.", lowest=1, highest=90)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting with its value."""
+
+    log_level: str = setting("info", Kind.CHOICE, "What the logs hold.", choices=("debug", "info", "warning", "error"))
+    capture: Capture = section(Capture)
+    sessions: Sessions = section(Sessions)
+    handoff: Handoff = section(Handoff)
+    briefing: Briefing = section(Briefing)
+    search: Search = section(Search)
+    ingest: Ingest = section(Ingest)
+    sanitize: Sanitize = section(Sanitize)
+    hook_spool: HookSpool = section(HookSpool)
+
+
+SETTINGS: tuple[Setting, ...] = settings_of(Config)
+"""The table of settings, in the order of the docs."""
+
+_NO_SERVER = "ai-memory runs no server, nothing listens on a port"
+DROPPED: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("bind", "server_url", "tcp_keepalive_secs", "base_path", "allowed_hosts", "cors_allow_origins"), _NO_SERVER
+    ),
+    **dict.fromkeys(("hook_rate_per_sec", "hook_rate_burst"), f"{_NO_SERVER}; [hook_spool] bounds what hooks write"),
+    "auth": f"{_NO_SERVER}, so nobody logs in",
+    "auth_token": f"{_NO_SERVER}, so nobody logs in",
+    "auto_scope": f"{_NO_SERVER}; every call resolves its own scope",
+    "run.require_server": _NO_SERVER,
+    "hook_spool.max_attempts": f"{_NO_SERVER}; events are applied from disk, no delivery can fail",
+    "slots.per_user": "one data dir belongs to one person",
+}
+"""Settings of servers that people may bring along, or whole tables of them: the reason that each has no place."""
+
+RESERVED_ENVIRONMENT = frozenset(
+    f"AI_MEMORY_{name}"
+    for name in ("DATA_DIR", "HOME", "IGNORE_MARKER", "CAPTURE", "CAPTURE_OWNER", "HOOK_ORIGIN", "HOOK_PLATFORM")
+)
+"""Variables that are no settings (decision C2)."""
