@@ -50,7 +50,7 @@ def normalise_identity(text: str) -> str | None:
         return normalise_remote(text)
     host, slash, path = text.strip().partition("/")
     is_host = "@" not in host and (":" not in host or (host[0] == "[" and host[-1] == "]"))
-    if slash and is_host and host not in ("", ".", "..", "~"):
+    if slash and is_host and host.strip(".~"):
         return normalise_remote(f"https://{host}/{path}")
     return normalise_remote(text)
 
@@ -77,6 +77,7 @@ def _identity(host: str, path: str) -> str | None:
     trimmed = "/".join(segments)
     if host in _FOLDING_HOSTS:
         trimmed = unicodedata.normalize("NFC", trimmed.lower())
-    if ".." in segments or not host or not _AUTHORITY.fullmatch(host) or not _PATH.fullmatch(trimmed):
+    is_name = any(character.isalnum() for character in host)
+    if ".." in segments or not is_name or not _AUTHORITY.fullmatch(host) or not _PATH.fullmatch(trimmed):
         return None
     return f"{host}/{trimmed}"
