@@ -5,6 +5,7 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -82,12 +83,22 @@ def _called(operation: Operation, given: Mapping[str, Any], data_dir: DataDir, c
         return _refusal(operation, fault, given, _scope(memory, given, pins), data_dir)
 
 
+def warm() -> None:
+    """Imports what the first call needs, while the model still thinks. What fails here, the call itself tells."""
+    with suppress(ImportError, AttributeError, TypeError):
+        import ai_memory.store.memory  # noqa: F401 the store pulls in git and SQLite
+
+        for operation in OPERATION_BY_TOOL.values():
+            tool_parameters(operation)
+
+
 def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[str, Any]:
     """The arguments, completed by the pins where the call names no scope of its own, by argument or in the path."""
     names = {parameter.name for parameter in tool_parameters(operation)}
     completed = dict(given)
     path = given.get("path")
-    names_project = bool(given.get("project") or given.get("scope")) or (isinstance(path, str) and ":" in path)
+    is_elsewhere = given.get("scope") not in (None, "", "project")
+    names_project = bool(given.get("project")) or is_elsewhere or (isinstance(path, str) and ":" in path)
     if "workspace" in names and pins.workspace and not given.get("workspace") and not names_project:
         completed["workspace"] = pins.workspace
     if "project" in names and pins.project and not given.get("workspace") and not names_project:

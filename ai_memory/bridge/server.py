@@ -8,10 +8,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -24,7 +22,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from ai_memory import __version__
-from ai_memory.bridge.calls import Answer, Pins, call
+from ai_memory.bridge.calls import Answer, Pins, call, warm
 from ai_memory.bridge.desk import INVALID_REQUEST, REPLAYED_ID, encoded
 from ai_memory.bridge.instructions import INSTRUCTIONS
 from ai_memory.bridge.options import Options, selected
@@ -62,7 +60,9 @@ async def _serve(options: Options, tools: list[dict[str, Any]], attach: Callable
 
     attach(partial(_deliver, put=put, send=send))
     server = Face(options, tools).server()
-    await server.run(source, Outlet(put, send), server.create_initialization_options())
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(anyio.to_thread.run_sync, warm, abandon_on_cancel=True))
+        await server.run(source, Outlet(put, send), server.create_initialization_options())
 
 
 def _deliver(line: bytes, *, put: Callable[[types.JSONRPCMessage], None], send: Send) -> None:
@@ -185,7 +185,7 @@ class Face:
 
 
 async def _offered_roots(session: ServerSession) -> tuple[str, ...]:
-    """Folders that the client works in, absolute; none when it offers none or does not answer."""
+    """URIs of the folders that the client works in; none when it offers none or does not answer."""
     capabilities = session.client_capabilities
     if capabilities is None or capabilities.roots is None or not session.can_send_request:
         return ()
@@ -195,19 +195,7 @@ async def _offered_roots(session: ServerSession) -> tuple[str, ...]:
         )
     except (MCPError, ValidationError):
         return ()
-    folders = (folder_of(str(root.uri)) for root in listed.roots)
-    return tuple(folder for folder in folders if folder)
-
-
-def folder_of(uri: str) -> str | None:
-    """The local folder that a `file:` URI names, None for any other."""
-    parts = urlsplit(uri)
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
-        return None
-    path = unquote(parts.path)
-    if os.name == "nt" and path.startswith("/"):
-        path = path[1:].replace("/", "\\")
-    return path if Path(path).is_absolute() else None
+    return tuple(str(root.uri) for root in listed.roots)
 
 
 def _cwd() -> str | None:

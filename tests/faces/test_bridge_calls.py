@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ai_memory.bridge.calls import EXAMPLES, Pins, call, pinned, told, tool_parameters
-from ai_memory.bridge.server import folder_of
 from ai_memory.model import Caller, ResolvedBy, Scope
 from ai_memory.operations.read import RecentPages
 from ai_memory.operations.rows import PageRow
@@ -83,6 +82,7 @@ def test_the_answer_of_a_write_needs_no_fence(monkeypatch: pytest.MonkeyPatch) -
         ({"path": "a.md"}, {"path": "a.md", "workspace": "work", "project": "acme"}),
         ({"path": "other:a.md"}, {"path": "other:a.md"}),
         ({"scope": "global"}, {"scope": "global"}),
+        ({"scope": "project"}, {"scope": "project", "workspace": "work", "project": "acme"}),
     ],
 )
 def test_pins_complete_only_a_call_that_names_no_scope(given: dict[str, Any], completed: dict[str, Any]) -> None:
@@ -146,18 +146,3 @@ def test_a_refusal_is_json_when_json_was_asked_for(here: dict[str, Any]) -> None
 def test_a_read_creates_no_data_dir(here: dict[str, Any]) -> None:
     assert not call("memory_recent", {}, **here).is_error
     assert not here["data_dir"].root.exists()
-
-
-@pytest.mark.parametrize(
-    ("uri", "folder"),
-    [
-        ("file:///srv/a%20b", "/srv/a b"),
-        ("file://localhost/srv", "/srv"),
-        ("file://elsewhere/srv", None),
-        ("https://example.org/srv", None),
-        ("file:relative", None),
-        ("", None),
-    ],
-)
-def test_only_local_folders_are_roots(uri: str, folder: str | None) -> None:
-    assert folder_of(uri) == folder

@@ -21,7 +21,7 @@ BODY = "# Retry budget\n\nAt most three tries, then the queue gives up."
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    folder = tmp_path / "acme-api"
+    folder = tmp_path / "checkout"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     remote = ["remote", "add", "origin", "git@example.org:acme/api.git"]
     subprocess.run(["git", "-C", str(folder), *remote], check=True)
@@ -103,7 +103,7 @@ def test_a_page_is_written_found_read_changed_and_deleted(checkout: Path) -> Non
     async def work(client: Talk) -> None:
         wrote = await client.good("memory_write_page", path="notes/retry-budget.md", body=BODY, tags=["http"])
         assert "notes/retry-budget.md" in wrote
-        assert wrote.splitlines()[-1].startswith("scope default/api · resolved_by remote")
+        assert wrote.splitlines()[-1].startswith("scope default/acme-api · resolved_by remote")
         found = await client.good("memory_query", query="retry budget")
         assert found.startswith(FENCE_START)
         assert "notes/retry-budget.md" in found
@@ -165,7 +165,7 @@ def test_the_clients_root_names_the_project_where_the_folder_does_not(
 
     async def work(client: Talk) -> None:
         wrote = await client.good("memory_write_page", path="notes/a.md", body=BODY)
-        assert "scope default/api · resolved_by roots" in wrote
+        assert "scope default/acme-api · resolved_by roots" in wrote
 
     talk(work, cwd=home, roots=checkout)
 

@@ -347,10 +347,10 @@ def test_the_client_is_asked_for_its_roots_once_and_again_when_they_change(
     client: RawClient, capability: dict[str, bool]
 ) -> None:
     client.greet(roots=capability)
-    assert _call_and_answer_roots(client, 1, ["file:///srv/a%20b", "file://elsewhere/x"]).endswith("roots=/srv/a b")
-    assert "roots=/srv/a b" in client.call(2, "trial_caller")["content"][0]["text"]
+    assert _call_and_answer_roots(client, 1, ["file:///srv/a%20b", "file:///srv/c"]).endswith("b,file:///srv/c")
+    assert "roots=file:///srv/a%20b," in client.call(2, "trial_caller")["content"][0]["text"]
     client.notify("notifications/roots/list_changed")
-    assert _call_and_answer_roots(client, 3, ["file:///srv/c"]).endswith("roots=/srv/c")
+    assert _call_and_answer_roots(client, 3, ["file:///srv/d"]).endswith("roots=file:///srv/d")
     assert client.unread() == []
 
 
