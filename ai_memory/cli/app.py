@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ai_memory import __version__
-from ai_memory.cli.bind import GLOBAL_FLAGS, PROGRAM, as_it_stands, build
+from ai_memory.cli.bind import GLOBAL_FLAGS, PROGRAM, build, words_as_they_stand
 from ai_memory.cli.call import Call
 from ai_memory.cli.commands import GROUPS, ROWS, names_below
 from ai_memory.cli.faults import guarded
@@ -21,11 +21,8 @@ class LazyGroup(TyperGroup):
 
     prefix = ""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        for parameter in self.params:
-            if not getattr(parameter, "is_flag", False):
-                parameter.process_value = as_it_stands  # type: ignore[method-assign]
+    def get_params(self, ctx: Any) -> list[Any]:
+        return words_as_they_stand(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return names_below(self.prefix)

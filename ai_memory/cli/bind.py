@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from inspect import Parameter as SignatureParameter
 from inspect import Signature, cleandoc
@@ -28,10 +29,29 @@ GLOBAL_FLAGS: tuple[tuple[str, str, str, str], ...] = (
 PROGRAM = "ai-memory"
 
 
+def words_as_they_stand(found: list[Any]) -> list[Any]:
+    """The same parameters without Typer's check of their values.
+
+    Our own `bind` checks words of the command line and JSON alike; Typer's check would import pydantic, 100 ms CPU
+    a call (2026-11-30, typer 0.29.2).
+    """
+    for parameter in found:
+        parameter.process_value = partial(_as_it_stands, parameter)
+    return found
+
+
+def _as_it_stands(parameter: Any, ctx: Any, value: Any) -> Any:
+    return parameter.callback(ctx, parameter, value) if parameter.callback else value
+
+
 class BoundCommand(TyperCommand):
     """A command whose help ends with examples."""
 
     examples: tuple[str, ...] = ()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, --help too, whose words Typer leaves as they stand."""
+        return words_as_they_stand(super().get_params(ctx))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the examples, one a line."""
@@ -72,13 +92,7 @@ def _command(
         options.append(_flag("format", "--format", "md|json|table", "Form of the rows."))
     context = SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)
     _annotate(callback, [context, *options])
-    command = _typer_command(row, text, callback)
-    for parameter in command.params:
-        # Our own `bind` checks words of the command line and JSON alike. Typer's check would import pydantic:
-        # 100 ms CPU a call (2026-11-30, typer 0.29.2).
-        if not getattr(parameter, "is_flag", False):
-            parameter.process_value = as_it_stands  # type: ignore[method-assign]
-    return command
+    return _typer_command(row, text, callback)
 
 
 def _typer_command(row: Operation | Command, text: str | None, callback: Callable[..., Any]) -> TyperCommand:
@@ -185,10 +199,6 @@ def _help(parameter: Parameter) -> str:
     if parameter.default not in (None, False, (), ""):
         return f"{text} [{parameter.default}]."
     return f"{text}."
-
-
-def as_it_stands(ctx: Any, value: Any) -> Any:  # noqa: ARG001
-    return value
 
 
 def _folded(found: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, Any]:

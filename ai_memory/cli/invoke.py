@@ -8,7 +8,9 @@ from typing import Any
 
 from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import one_line, shown
+from ai_memory.model import Scope
 from ai_memory.operations.answer import answer_json, note_lines, scope_line
+from ai_memory.operations.rows import Address, label
 from ai_memory.operations.signature import PROGRESS, Parameter, bind, takes_progress
 from ai_memory.operations.table import Operation
 
@@ -39,9 +41,10 @@ def show(row: Operation, result: Any, call: Call) -> None:
         print(json_text(answer_json(result)))
         return
     scope = getattr(result, "scope", None)
-    if scope is not None:
+    if scope is not None and not row.tells_scope:
         say(shown(scope_line(scope)))
-    if call.format == "table" or (call.format is None and row.columns):
+    wanted = call.format or ("table" if row.columns else "md")
+    if wanted == "table" and row.noun and getattr(result, row.noun):
         print(_table(row, result))
     else:
         print(shown(row.load_text()(result)))
@@ -61,8 +64,18 @@ def _table(row: Operation, result: Any) -> str:
     from ai_memory.cli.render import table_text  # only where rows are shown
 
     rows = answer_json(result)[row.noun]
-    columns = row.columns or tuple(rows[0] if rows else ())
-    return table_text(columns, [[_cell(entry.get(column)) for column in columns] for entry in rows])
+    columns = row.columns or tuple(rows[0])
+    return table_text(
+        columns, [[_cell(_named(entry, result.scope).get(column)) for column in columns] for entry in rows]
+    )
+
+
+def _named(entry: dict[str, Any], scope: Scope) -> dict[str, Any]:
+    """The row, its path with the project where that is not the one we stand in."""
+    if not {"workspace", "project", "path"} <= entry.keys():
+        return entry
+    place = Address(entry["workspace"], entry["project"], entry["path"])
+    return entry | {"path": label(place, scope.workspace, scope.project)}
 
 
 def _cell(value: object) -> str:

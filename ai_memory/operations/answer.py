@@ -27,15 +27,14 @@ def fault_text(fault: MemoryFault) -> str:
 
 
 def scope_line(scope: Scope) -> str:
-    """`scope default/acme-api (remote: github.com/acme/api)`: which scope was used, and why."""
-    why = scope.why or scope.identity or ""
-    told = f"{scope.resolved_by.value}: {why}" if why else scope.resolved_by.value
-    return f"scope {scope.workspace}/{scope.project} ({told})"
+    """`scope default/acme-api (remote)`: which scope was used, and what told it."""
+    return f"scope {scope.workspace}/{scope.project} ({scope.resolved_by.value})"
 
 
 def note_lines(result: Any) -> list[str]:
     """What an honest answer adds below its rows: what failed, and how much was left out."""
-    lines = [f"note: {gap}" for gap in getattr(result, "gaps", ())]
+    warnings = getattr(getattr(result, "scope", None), "warnings", ())
+    lines = [f"note: {note}" for note in (*warnings, *getattr(result, "gaps", ()))]
     omitted = getattr(result, "omitted", 0)
     return [*lines, f"note: {omitted} more left out"] if omitted else lines
 

@@ -110,7 +110,7 @@ def where(memory: "Memory", *, workspace: Workspace = None, project: ProjectName
 
 def where_text(result: Where) -> str:
     """The scope, why it is that one, and where its pages lie."""
-    lines = [scope_line(result.scope)]
+    lines = [scope_line(result.scope), *([result.why] if result.why else [])]
     if result.identity:
         lines.append(f"identity {result.identity} ({result.identity_source or 'named'})")
     if result.root:

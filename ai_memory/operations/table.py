@@ -36,6 +36,8 @@ class Operation:
     destructive: bool = False
     idempotent: bool = False
     open_world: bool = False
+    tells_scope: bool = False
+    """Its text says the scope, so that the CLI need not."""
     noun: str = ""
     """Field of the result that holds its rows; with one, the CLI offers `--format`."""
     columns: tuple[str, ...] = ()
@@ -58,7 +60,7 @@ OPERATIONS: tuple[Operation, ...] = (
         module="search",
         function="search",
         title="Search memory",
-        examples=("search 'lock order'", "search retry --tag gotcha --json"),
+        examples=("search lock order", "search 'retry budget' -n 3 --json"),
         text="search_text",
         tool="memory_query",
         profile="core",
@@ -187,6 +189,7 @@ OPERATIONS: tuple[Operation, ...] = (
         title="Scope of this folder",
         examples=("where", "where --json"),
         text="where_text",
+        tells_scope=True,
         read_only=True,
         idempotent=True,
     ),
@@ -197,6 +200,7 @@ OPERATIONS: tuple[Operation, ...] = (
         title="State of the memory",
         examples=("status", "status --line"),
         text="status_text",
+        tells_scope=True,
         tool="memory_status",
         profile="core",
         read_only=True,
