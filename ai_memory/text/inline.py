@@ -48,6 +48,8 @@ _BLANKS = re.compile(r"[ \t\n]*+")
 _DEFINITION = re.compile(r" {0,3}\[(?!\^)((?:[^\[\]\\\n]|\\.){1,999}+)\]:[ \t]*+(?:<([^<>\\\n]*+)>|([^\s<]\S*+))")
 _MAX_PARENTHESES = 32
 _MAX_DESTINATION = 2048
+_MAX_FAILED = 1000
+"""Destinations in one text that are begun in vain: then it is no text for people, and no more are tried."""
 
 
 def scan_inline(text: str) -> Inline:
@@ -62,6 +64,7 @@ class _Reader:
         self.targets: list[Target] = []
         self.openers: list[bool] = []
         """Open square brackets, True for those of an image."""
+        self.failed = 0
         self.dead = 0
         """So many of the first openers cannot begin a link any more: links hold no links."""
         self.html: InlineHtml | None = None
@@ -113,8 +116,9 @@ class _Reader:
         self.dead = min(self.dead, len(self.openers))
         if (is_dead and not is_image) or self.text[at + 1 : at + 2] != "(":
             return at + 1
-        end, target = _destination(self.text, at + 2)
+        end, target = _destination(self.text, at + 2) if self.failed < _MAX_FAILED else (-1, None)
         if end < 0:
+            self.failed += 1
             return at + 1
         if not is_image:
             self.dead = len(self.openers)

@@ -5,8 +5,8 @@ import re
 _LINK = re.compile(r"!?\[([^\[\]]{0,512}+)\](?:\([^()\s]{0,1024}+(?:[ \t]\"[^\"]{0,256}+\")?\)|\[[^\[\]]{0,256}+\])")
 _WIKI = re.compile(r"!?\[\[([^\[\]|]{1,512}+)(?:\|([^\[\]]{0,512}+))?+\]\]")
 _HTML = re.compile(r"</?[A-Za-z][^<>]{0,256}+>|<!--[^<>]{0,512}+-->")
-_STRONG = re.compile(r"\*{1,3}|~~|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_STRONG = re.compile(r"\\([!-/:-@\[-`{-~])|\*{1,3}|~~|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])")
+"""An escaped mark, which stays, or a mark of emphasis, which goes."""
 _MARKER = re.compile(r"[ \t]*+(?:>[ \t]?|#{1,6}(?=[ \t]|\Z)[ \t]*+|[-+*][ \t]+|[0-9]{1,9}[.)][ \t]+|(?:```|~~~).*+)")
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)} | {
@@ -33,10 +33,8 @@ def plain_line(text: str) -> str:
         text = _LINK.sub(r"\1", text)
     if "<" in text:
         text = _HTML.sub("", text)
-    if "*" in text or "_" in text or "~~" in text:
-        text = _STRONG.sub("", text)
-    if "\\" in text:
-        text = _ESCAPE.sub(r"\1", text)
+    if "*" in text or "_" in text or "~~" in text or "\\" in text:
+        text = _STRONG.sub(lambda found: found[1] or "", text)
     return " ".join(text.replace("`", "").split())
 
 

@@ -27,7 +27,11 @@ def splice(text: str, changes: Mapping[str, object | None], *, path: str) -> str
         return _with_new_block(text, parts, changes, path=path)
     block = text[parts.block_start : parts.block_end]
     old = read_block(block, path=path)
-    wanted = {key: value for key, value in changes.items() if not _same(old.get(key), value)}
+    wanted = {
+        key: value
+        for key, value in changes.items()
+        if (key in old if value is None else not _same(old.get(key), value))
+    }
     if not wanted:
         return text
     from ai_memory.text.yaml_block import entries  # PyYAML, 15 ms: only where a block is changed
