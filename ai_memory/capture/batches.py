@@ -20,9 +20,10 @@ AFTERGLOW_US = 2_000_000
 
 _OPENING = frozenset({"session-start", "user-prompt"})
 _WORKING = frozenset({"pre-tool-use", "post-tool-use"})
-_HANDING_OVER = frozenset({"stop", "pre-compact", "session-end"})
-UNKEPT = frozenset({"page-read", "access"})
-"""Kinds that count use and are no observations."""
+_PAUSING = frozenset({"stop", "pre-compact", "session-end"})
+_HANDING_OVER = _PAUSING | {"user-prompt"}
+"""Kinds from which on a session has something to hand over, also when it is killed."""
+_COMPACTING = frozenset({"pre-compact", "post-compaction"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ class Batch:
     touched: set[str] = field(default_factory=set)
     """Sessions that grew."""
     pausing: set[str] = field(default_factory=set)
-    """Sessions that stopped or are about to compact."""
+    """Sessions that stopped, ended or are about to compact."""
+    compacting: set[str] = field(default_factory=set)
+    """Sessions that are about to compact or just did."""
 
 
 def apply_batch(connection: Connection, events: Sequence[Event], *, place_of: Callable[[Event], Place]) -> Batch:
@@ -94,8 +97,10 @@ def _apply_session(
     state_sessions.add_observations(connection, [_observation(event) for event in new])
     batch.applied += len(new)
     batch.touched.add(session_id)
-    if any(event.kind in _HANDING_OVER for event in new):
+    if any(event.kind in _PAUSING for event in new):
         batch.pausing.add(session_id)
+    if any(event.kind in _COMPACTING for event in new):
+        batch.compacting.add(session_id)
 
 
 def _opened(event: Event, place: Place) -> Session:
@@ -203,7 +208,6 @@ def scope_of(session: Session) -> Scope:
     """The scope that was resolved at the session's first event."""
     values: Mapping[str, object] = json.loads(session.scope)
     known = {key: values[key] for key in Scope.__dataclass_fields__ if key in values}
+    known = {key: tuple(value) if isinstance(value, list) else value for key, value in known.items()}
     known["resolved_by"] = ResolvedBy(str(known.get("resolved_by", ResolvedBy.FALLBACK)))
-    aliases = known.get("aliases")
-    known["aliases"] = tuple(aliases) if isinstance(aliases, list) else ()
     return Scope(**known)  # type: ignore[arg-type]  # written by `scope_json`, which is typed

@@ -13,9 +13,8 @@ COMPLETED = "post-tool-use"
 LIFECYCLE = frozenset({"session-start", "session-end", "stop", "handoff-claimed"})
 """Kinds that alone make no page and no handoff."""
 
-_ERROR_LINE = re.compile(
-    r"(?:^|\b)(?:\w*Error\b|\w*Exception\b|error(?:\[\w+\])?:|fatal:|panic|FAILED\b|failed\b|not found|denied)"
-)
+_NAMES_ERROR = re.compile(r"\b\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|^fatal:|\bpanicked\b|^panic:")
+_HINTS_AT_ERROR = re.compile(r"\b(?:FAILED|failed|not found|denied|No such|cannot|refused|timed out)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +197,15 @@ def subject_of(row: Observation, root: str = "") -> str:
 
 
 def telling_line(output: str) -> str:
-    """The one line of an output that says what went wrong: the last that names an error, else the last at all."""
+    """What went wrong, in one line of an output: the last that names an error, else that hints at one, else any."""
     lines = [line.strip() for line in _plain_output(output).splitlines() if line.strip(" -=_*")]
     if not lines:
         return ""
-    naming = [line for line in lines if _ERROR_LINE.search(line)]
-    return prompts.shorten(prompts.one_line(naming[-1] if naming else lines[-1]), 200)
+    for pattern in (_NAMES_ERROR, _HINTS_AT_ERROR):
+        naming = [line for line in lines if pattern.search(line)]
+        if naming:
+            return prompts.shorten(prompts.one_line(naming[-1].removeprefix("E ")), 200)
+    return prompts.shorten(prompts.one_line(lines[-1]), 200)
 
 
 def _plain_output(output: str) -> str:

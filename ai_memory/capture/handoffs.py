@@ -76,20 +76,20 @@ def handoff_id(at_us: int, seed: str) -> str:
     return f"{number & ~(0x3 << 62) | 0x2 << 62:032x}"
 
 
-def created_at_us(identifier: str) -> int:
-    """When a handoff was made, from its id: whole milliseconds."""
+def begun_at_us(identifier: str) -> int:
+    """The instant in a handoff's id, whole milliseconds: when its session first had something to hand over."""
     return int(identifier[:12], 16) * 1000
 
 
 def page_path(identifier: str) -> str:
     """Path of a handoff's page below its project."""
-    return f"handoffs/{rfc3339(created_at_us(identifier))[:7]}/{identifier}.md"
+    return f"handoffs/{rfc3339(begun_at_us(identifier))[:7]}/{identifier}.md"
 
 
 def automatic(told: Digest, identifier: str, *, ended: bool) -> Handoff:
     """The handoff that a session leaves without being asked. `ended`: False while the session still runs."""
     session = told.session
-    at_us = created_at_us(identifier)
+    at_us = session.ended_at_us or session.last_at_us
     return Handoff(
         id=identifier,
         title=prompts.shorten(f"Handoff: {told.title}", 100),
@@ -229,7 +229,7 @@ def from_page(values: Mapping[str, object], text: str) -> Handoff:
         from_agent=_text(values, "from_agent"),
         from_session=_text(values, "from_session"),
         cwd=_text(values, "cwd"),
-        created_at_us=_time(values, "created_at") or created_at_us(identifier),
+        created_at_us=_time(values, "created_at") or begun_at_us(identifier),
         summary=summary,
         to_agent=_text(values, "to_agent"),
         expires_at_us=_time(values, "expires_at"),

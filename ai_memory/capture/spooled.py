@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ai_memory.store.spool import event_id, named_at_us
+from ai_memory.text.sanitize import cap, sanitize
 
 FORMAT = 1
 MAX_DRIFT_US = 5 * 60 * 1_000_000
 """Payload time counts only this near to the hook's clock, which the name carries (decision B2)."""
+MAX_TEXT_BYTES = 16_384
+"""Backstop: hooks cap each field lower than this or at it (facts on hooks, 4.4)."""
 MAX_NAME = 200
 """Characters of agent, tool, call id and the like. Longer ones are cut."""
 
@@ -24,7 +27,7 @@ class Poison(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event as a hook wrote it, scrubbed and capped by the hook."""
+    """One event, scrubbed and capped: by the hook, and once more here, since anybody can write a file."""
 
     id: str
     agent: str
@@ -81,11 +84,11 @@ def parse_event(name: str, content: bytes) -> Event:
         tool=_name(record, "tool"),
         call_id=_name(record, "call_id"),
         outcome=_outcome(record.get("outcome")),
-        input=_json(record.get("input")),
-        output=_words(record.get("output")),
-        text=_said(record, more, kind),
+        input=_clean_json(_json(record.get("input"))),
+        output=_clean(_words(record.get("output"))),
+        text=_clean(_said(record, more, kind)),
         flags=_flags(record.get("flags")),
-        extra=_json(more) if more else "",
+        extra=_clean_json(_json(more)) if more else "",
         process=_process(more),
     )
 
@@ -163,6 +166,22 @@ def _json(given: object) -> str:
     if isinstance(given, str):
         return _text(given)
     return _text(json.dumps(given, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def _clean(text: str) -> str:
+    return cap(sanitize(text), MAX_TEXT_BYTES) if text else ""
+
+
+def _clean_json(text: str) -> str:
+    """Still JSON, unless a secret or a private part took its form away: then a JSON string of what is left."""
+    clean = _clean(text)
+    if clean == text:
+        return text
+    try:
+        json.loads(clean)
+    except ValueError:
+        return json.dumps(clean, ensure_ascii=False)
+    return clean
 
 
 def _text(given: object) -> str:

@@ -79,10 +79,22 @@ class Outbox:
         self._root = data_dir.outbox
 
     def put(self, name: str, text: str) -> None:
-        """Write one entry, whole or not at all. Not synced: the redo log or the next drain renders it again."""
+        """Write one entry, whole or not at all. Not synced: the redo log or the next drain renders it again.
+
+        A handoff that is taken already stays taken: a redo log may be applied again after a claim.
+        """
         path = self._path(name)
+        if self._is_taken(name):
+            return
         make_folder(path.parent)
         write_whole(path, text.encode("utf-8"), sync=False)
+        if self._is_taken(name):
+            path.unlink(missing_ok=True)
+
+    def _is_taken(self, name: str) -> bool:
+        folder, _, rest = name.partition("/")
+        handoff = rest.partition(".")[0]
+        return folder in ("open", "provisional") and any(claim.handoff == handoff for claim in self.claims())
 
     def remove(self, name: str) -> None:
         """Remove one entry; one that is gone is no fault."""
@@ -140,6 +152,20 @@ class Outbox:
         except OSError:
             return False
         return age_s > SILENT_S or (provisional.process > 0 and not is_running(provisional.process))
+
+    def touch(self, provisional: Provisional) -> None:
+        """Its session is at work."""
+        with contextlib.suppress(OSError):
+            os.utime(self._path(provisional.name))
+
+    def demote(self, provisional: Provisional) -> bool:
+        """Take back what was opened because its session seemed gone. False when it is not open."""
+        make_folder(self._root / "provisional")
+        try:
+            self._path(open_name(provisional.handoff)).rename(self._path(provisional.name))
+        except FileNotFoundError:
+            return False
+        return True
 
     def promote(self, provisional: Provisional) -> bool:
         """Open a handoff whose session can't finish it. False when it was taken meanwhile."""

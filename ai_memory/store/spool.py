@@ -6,6 +6,7 @@ name, so counting parses nothing. Names that begin with a dot are being written,
 
 import contextlib
 import json
+import os
 import re
 import time
 from collections.abc import Iterable
@@ -49,6 +50,7 @@ class Spool:
 
     def __init__(self, data_dir: DataDir) -> None:
         self._root = data_dir.spool
+        self._folder = str(data_dir.spool)  # 10,000 Path objects a pass cost 0.3 s
         self._quarantine = data_dir.quarantine
 
     def names(self) -> list[str]:
@@ -60,9 +62,8 @@ class Spool:
 
         Errors: ValueError when the file is larger than a hook writes.
         """
-        path = self._root / name
         try:
-            with path.open("rb") as file:
+            with open(f"{self._folder}/{name}", "rb", buffering=0) as file:
                 content = file.read(MAX_EVENT_BYTES + 1)
         except FileNotFoundError:
             return None
@@ -73,7 +74,8 @@ class Spool:
     def remove(self, names: Iterable[str]) -> None:
         """Remove applied events; one that is gone already is no fault."""
         for name in names:
-            (self._root / name).unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self._folder}/{name}")  # noqa: PTH108 (as above)
 
     def quarantine(self, name: str, reason: str, *, at_us: int) -> None:
         """Move an event that cannot be applied aside, with the reason beside it."""

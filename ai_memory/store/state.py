@@ -19,16 +19,26 @@ STATEMENTS: Mapping[str, str] = {
     # The page of an ended session tells of this many observations.
     "session-covered": """
         UPDATE sessions SET covered = max(covered, :observations), refreshed = max(refreshed, :observations),
-            failures = 0
+            page_version = :page_version, failures = 0
         WHERE id = :session
     """,
-    # A page or a provisional handoff of an open session was written.
+    # The page of an open session was written.
     "session-refreshed": """
-        UPDATE sessions SET refreshed = max(refreshed, :observations), refreshed_at_us = max(refreshed_at_us, :at_us)
+        UPDATE sessions SET refreshed = max(refreshed, :observations), refreshed_at_us = max(refreshed_at_us, :at_us),
+            page_version = :page_version
         WHERE id = :session
     """,
-    # The session's handoff was taken: the next end of that session makes another one.
-    "session-handed-over": "UPDATE sessions SET handoff = '' WHERE id = :session AND handoff = :handoff",
+    # A handoff of that session stands in the wiki and tells of this much work.
+    "session-handoff": """
+        UPDATE sessions SET handoff = :handoff, handed_work = max(handed_work, :work), handed_end_us = :end_us,
+            handoff_version = :version
+        WHERE id = :session
+    """,
+    # The session's handoff was taken while it ran: only further work makes another one.
+    "session-handed-over": """
+        UPDATE sessions SET handoff = '', handed_work = max(handed_work, :work)
+        WHERE id = :session AND handoff = :handoff
+    """,
     "session-purged": "INSERT OR IGNORE INTO purged (id, kind, at_us) VALUES (:session, 'session', :at_us)",
     "session-dropped": "DELETE FROM sessions WHERE id = :session",
     "session-moved": """

@@ -35,7 +35,13 @@ _FIRST = (
         refreshed INTEGER NOT NULL DEFAULT 0,       -- observations that any page or provisional handoff tells of
         refreshed_at_us INTEGER NOT NULL DEFAULT 0, -- last commit of a refresh
         failures INTEGER NOT NULL DEFAULT 0,        -- page work that raised, since the last observation
+        end_seen_us INTEGER NOT NULL DEFAULT 0,     -- latest session-end, also of a session that was resumed
+        active_us INTEGER NOT NULL DEFAULT 0,       -- latest event that opens an ended session again
         handoff TEXT NOT NULL DEFAULT '',           -- id of the handoff of this generation
+        handed_work INTEGER NOT NULL DEFAULT 0,     -- `work` that a handoff passed on already
+        handed_end_us INTEGER NOT NULL DEFAULT 0,   -- the end that a handoff was made for
+        page_version TEXT NOT NULL DEFAULT '',      -- blob of the session page as rules wrote it
+        handoff_version TEXT NOT NULL DEFAULT '',   -- blob of the handoff page, likewise
         branch_start TEXT NOT NULL DEFAULT '',
         commit_start TEXT NOT NULL DEFAULT '',
         branch_end TEXT NOT NULL DEFAULT '',
@@ -66,6 +72,8 @@ _FIRST = (
     )
     """,
     "CREATE UNIQUE INDEX observations_in_order ON observations(session, at_us, event_id)",
+    "CREATE INDEX observations_claims ON observations(text) WHERE kind = 'handoff-claimed'",
+    "CREATE INDEX sessions_by_handoff ON sessions(handoff) WHERE handoff <> ''",
     """
     CREATE VIRTUAL TABLE observations_fts USING fts5(
         tool, input, output, text,

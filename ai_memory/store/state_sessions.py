@@ -33,7 +33,13 @@ class Session:
     refreshed: int = 0
     refreshed_at_us: int = 0
     failures: int = 0
+    end_seen_us: int = 0
+    active_us: int = 0
     handoff: str = ""
+    handed_work: int = 0
+    handed_end_us: int = 0
+    page_version: str = ""
+    handoff_version: str = ""
     branch_start: str = ""
     commit_start: str = ""
     branch_end: str = ""
@@ -79,24 +85,25 @@ class ProjectUse:
 
 SESSION_COLUMNS = (
     "id, native_id, agent, workspace, project, scope, cwd, opened_at_us, last_at_us, ended_at_us, observations,"
-    " prompts, work, covered, refreshed, refreshed_at_us, failures, handoff, branch_start, commit_start, branch_end,"
-    " commit_end, process"
+    " prompts, work, covered, refreshed, refreshed_at_us, failures, end_seen_us, active_us, handoff, handed_work,"
+    " handed_end_us, page_version, handoff_version, branch_start, commit_start, branch_end, commit_end, process"
 )
 OBSERVATION_COLUMNS = (
     "event_id, session, at_us, kind, source_event, agent_id, tool, call_id, outcome, input, output, text, flags, extra"
 )
 
 _PUT_SESSION = f"""
-    INSERT INTO sessions ({SESSION_COLUMNS}) VALUES ({",".join("?" * 23)})
+    INSERT INTO sessions ({SESSION_COLUMNS}) VALUES ({",".join("?" * 29)})
     ON CONFLICT (id) DO UPDATE SET
         native_id = excluded.native_id, agent = excluded.agent, cwd = excluded.cwd,
         opened_at_us = excluded.opened_at_us, last_at_us = excluded.last_at_us, ended_at_us = excluded.ended_at_us,
         observations = excluded.observations, prompts = excluded.prompts, work = excluded.work,
-        failures = excluded.failures, handoff = excluded.handoff,
+        failures = excluded.failures, end_seen_us = excluded.end_seen_us, active_us = excluded.active_us,
+        handoff = excluded.handoff,
         branch_start = excluded.branch_start, commit_start = excluded.commit_start,
         branch_end = excluded.branch_end, commit_end = excluded.commit_end, process = excluded.process
 """
-"""`covered` and `refreshed` belong to page work: a batch never turns them back."""
+"""`covered`, `refreshed`, `handed_…` and the versions belong to page work: a batch never turns them back."""
 
 
 def put_session(connection: Connection, session: Session) -> None:
@@ -142,6 +149,25 @@ def find_session(connection: Connection, name: str) -> Session:
     return Session(*rows[0])
 
 
+def session_of_handoff(connection: Connection, handoff: str) -> Session | None:
+    """The session that a handoff of this generation tells of."""
+    sql = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE handoff = ? AND handoff <> '' ORDER BY id LIMIT 1"
+    row = connection.execute(sql, (handoff,)).fetchone()
+    return Session(*row) if row else None
+
+
+def claim_of(connection: Connection, handoff: str, claimer: str) -> Observation | None:
+    """The event by which that session, named by its id or the harness's own, said that it printed that handoff."""
+    columns = ", ".join(f"o.{name.strip()}" for name in OBSERVATION_COLUMNS.split(","))
+    row = connection.execute(
+        f"SELECT {columns} FROM observations o JOIN sessions s ON s.id = o.session"
+        " WHERE o.kind = 'handoff-claimed' AND o.text = ?1 AND (s.id = ?2 OR s.native_id = ?2)"
+        " ORDER BY o.at_us DESC, o.event_id DESC LIMIT 1",
+        (handoff, claimer),
+    ).fetchone()
+    return Observation(*row) if row else None
+
+
 def sessions(
     connection: Connection,
     *,
@@ -177,6 +203,22 @@ def due_sessions(connection: Connection, *, limit: int = 64) -> list[Session]:
         (MAX_FAILURES, limit),
     )
     return [Session(*row) for row in rows]
+
+
+def idle_sessions(connection: Connection, before_us: int) -> int:
+    """How many open sessions have had no event since that instant."""
+    sql = "SELECT count(*) FROM sessions WHERE ended_at_us IS NULL AND last_at_us < ?"
+    return int(connection.execute(sql, (before_us,)).fetchone()[0])
+
+
+def end_idle(connection: Connection, before_us: int, *, limit: int = 25) -> int:
+    """End open sessions without an event since that instant, at their last event; how many."""
+    sql = """
+        UPDATE sessions SET ended_at_us = last_at_us, end_seen_us = max(end_seen_us, last_at_us) WHERE id IN (
+            SELECT id FROM sessions WHERE ended_at_us IS NULL AND last_at_us < ? ORDER BY last_at_us, id LIMIT ?
+        )
+    """
+    return int(connection.execute(sql, (before_us, limit)).rowcount)
 
 
 def note_failure(connection: Connection, identifier: str) -> None:

@@ -1,0 +1,126 @@
+"""Where a session belongs: its project, the branch it stands on, the directories its handoff is meant for."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ai_memory.capture.batches import Place
+from ai_memory.capture.spooled import Event
+from ai_memory.errors import MemoryFault
+from ai_memory.model import Caller, Project, ResolvedBy, Scope
+from ai_memory.scope.repository import Repository, find_repository, head_of, never_checkouts
+from ai_memory.scope.resolve import DEFAULT_WORKSPACE, SCRATCH_PROJECT, resolve
+from ai_memory.text.names import is_reserved_project
+
+MAX_WORKTREES = 64
+"""Linked worktrees that a handoff is entered for."""
+
+
+class KnownProjects:
+    """The projects of the wiki, as scope resolution asks for them."""
+
+    def __init__(self, projects: Iterable[Project]) -> None:
+        self._projects = list(projects)
+
+    def by_identity(self, workspace: str, identity: str) -> str | None:
+        """Name of the first project with that identity."""
+        for project in self._projects:
+            if project.workspace == workspace and project.identity == identity:
+                return project.name
+        return None
+
+    def by_name(self, workspace: str, name: str) -> str | None:
+        """Identity of the project that holds the name, a former one or an alias; empty without one, None if unknown."""
+        for project in self._projects:
+            if project.workspace == workspace and name in (project.name, *project.aliases, *project.former_names):
+                return project.identity or ""
+        return None
+
+    def learn(self, scope: Scope) -> None:
+        """A project that the next commit makes: two new sessions of one drain must not give it two names."""
+        if self.by_name(scope.workspace, scope.project) is None:
+            made = Project("", scope.workspace, scope.project, scope.identity, aliases=scope.aliases)
+            self._projects.append(made)
+
+
+class Attribution:
+    """Answers for one drain; each directory is looked at once a batch. Reads markers and git files only."""
+
+    def __init__(self, caller: Caller, projects: KnownProjects) -> None:
+        self._caller = caller
+        self._projects = projects
+        self._places: dict[str, Place] = {}
+
+    def forget(self) -> None:
+        """Look again at branches and markers from now on."""
+        self._places.clear()
+
+    def place_of(self, event: Event) -> Place:
+        """Project and branch of the directory in which an event happened."""
+        return self.place(event.cwd)
+
+    def place(self, cwd: str) -> Place:
+        """Project and branch of a directory. A directory that cannot be resolved belongs to the scratch project."""
+        known = self._places.get(cwd)
+        if known is None:
+            known = self._places[cwd] = self._look(cwd)
+        return known
+
+    def _look(self, cwd: str) -> Place:
+        scope = self._scope(cwd)
+        self._projects.learn(scope)
+        repository = self.repository(cwd)
+        if repository is None:
+            return Place(scope)
+        head = head_of(repository)
+        return Place(scope, head.branch or "", head.commit or "")
+
+    def _scope(self, cwd: str) -> Scope:
+        caller = self._caller
+        try:
+            scope = resolve(cwd=cwd or None, home=caller.home, environ=caller.environ, catalogue=self._projects)
+        except (MemoryFault, OSError) as fault:
+            why = f"The directory could not be resolved: {fault}".replace("\n", " ")
+            return Scope(DEFAULT_WORKSPACE, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=why)
+        if is_reserved_project(scope.project) and scope.project != SCRATCH_PROJECT:
+            why = f"{scope.project} is kept for what people write there; capture never lands in it."
+            return Scope(scope.workspace, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=why)
+        return scope
+
+    def repository(self, cwd: str) -> Repository | None:
+        """The repository around a directory, None where there is none or the directory is gone."""
+        if not cwd or not Path(cwd).is_dir():
+            return None
+        try:
+            return find_repository(cwd, never=never_checkouts(self._caller.home))
+        except OSError:
+            return None
+
+    def handoff_directories(self, cwd: str) -> list[str]:
+        """Directories whose sessions may take a handoff made in `cwd`: itself, the checkouts, the common git dir."""
+        if not cwd:
+            return []
+        repository = self.repository(cwd)
+        if repository is None:
+            return [cwd]
+        found = [cwd, repository.root, repository.main_root or "", repository.common_dir, *worktrees(repository)]
+        return list(dict.fromkeys(filter(None, found)))
+
+
+def worktrees(repository: Repository) -> list[str]:
+    """Roots of the linked worktrees that git has on record and that still exist, sorted."""
+    folder = Path(repository.common_dir) / "worktrees"
+    found = []
+    try:
+        records = sorted(folder.iterdir())[:MAX_WORKTREES]
+    except OSError:
+        return []
+    for record in records:
+        try:
+            pointer = (record / "gitdir").read_text(encoding="utf-8", errors="surrogateescape").strip()
+        except OSError:
+            continue
+        root = os.path.dirname(pointer)
+        if os.path.isabs(root) and os.path.isdir(root):  # noqa: PTH112, PTH117 (may hold any bytes)
+            found.append(root)
+    return found

@@ -1,0 +1,117 @@
+"""Claims of handoffs: written into their pages once the session said that it printed them, else given back."""
+
+from collections.abc import Callable
+
+from ai_memory.capture import handoffs
+from ai_memory.capture.batches import scope_of
+from ai_memory.capture.digest import digest
+from ai_memory.capture.handoffs import Handoff, HandoffState
+from ai_memory.capture.page_work import PageWork, composed, find_handoff, open_automatic, spliced
+from ai_memory.clock import rfc3339
+from ai_memory.model import MACHINE, PageRef
+from ai_memory.store import state_sessions
+from ai_memory.store.change import Change
+from ai_memory.store.memory import Memory
+from ai_memory.store.outbox import Claim, Outbox, open_name
+from ai_memory.store.state_sessions import Observation, Session
+
+
+class Claims:
+    """Settles what lies in `outbox/claimed/`. The page is the lasting truth; state.db holds no claims."""
+
+    def __init__(self, memory: Memory, outbox: Outbox, work: PageWork, *, say: Callable[[str], None]) -> None:
+        self._memory = memory
+        self._outbox = outbox
+        self._work = work
+        self._say = say
+
+    def settle(self) -> int:
+        """Write confirmed claims into their pages, re-open those that a minute did not confirm; how many changed.
+
+        Crash: safe at any point; what is half done is done again. Call after the spool's events are applied.
+        """
+        unconfirmed = set(self._outbox.unconfirmed())
+        settled = 0
+        for claim in self._outbox.claims():
+            confirmation, claimer = self._confirmation(claim)
+            if confirmation is not None and claimer is not None:
+                self._confirm(claim, confirmation, claimer)
+                settled += 1
+            elif claim in unconfirmed:
+                settled += self._give_back(claim)
+        return settled
+
+    def _confirmation(self, claim: Claim) -> tuple[Observation | None, Session | None]:
+        with self._memory.state_reading() as connection:
+            if connection is None:
+                return None, None
+            row = state_sessions.claim_of(connection, claim.handoff, claim.session)
+            return row, state_sessions.session(connection, row.session) if row else None
+
+    def _confirm(self, claim: Claim, said: Observation, claimer: Session) -> None:
+        """One commit: the page's state and claimer, older handoffs for the same place expired, the outbox cleared."""
+        with self._memory.reading() as snapshot:
+            page = find_handoff(snapshot, claim.handoff)
+            project = (page.ref.workspace, page.ref.project) if page else None
+            older = [
+                other.ref
+                for other in (open_automatic(snapshot, *project) if project else [])
+                if str(other.frontmatter.get("id", "")) < claim.handoff
+                and handoffs.covers(str(other.frontmatter.get("cwd", "")), claimer.cwd)
+            ]
+        source = self._source(claim.handoff)
+        trailers = {"Pass": "handoff-claimed", "Session": claimer.id, "Agent": claimer.agent}
+        message = f"Handoff taken by {claimer.agent}"
+        with self._memory.writing(message, author=MACHINE, trailers=trailers) as change:
+            if page is not None:
+                self._accept(change, page.ref, said, claimer)
+            elif source is not None:
+                self._write_accepted(change, source, said, claimer)
+            for ref in older:
+                self._work.close(change, ref, HandoffState.EXPIRED)
+            if source is not None:
+                change.state("session-handed-over", session=source.id, handoff=claim.handoff, work=source.work)
+            for name in self._outbox.names_of(claim.handoff):
+                change.outbox_remove(name)
+
+    def _accept(self, change: Change, ref: PageRef, said: Observation, claimer: Session) -> None:
+        page = change.page(ref)
+        if page is None or page.frontmatter.get("state") != HandoffState.OPEN:
+            return
+        taken: dict[str, object] = {
+            "state": HandoffState.ACCEPTED.value,
+            "accepted_by_agent": claimer.agent,
+            "accepted_by_session": claimer.id,
+            "accepted_at": rfc3339(said.at_us),
+        }
+        change.put(ref, spliced(page, taken), expected_version=page.version)
+
+    def _source(self, handoff: str) -> Session | None:
+        with self._memory.state_reading() as connection:
+            return state_sessions.session_of_handoff(connection, handoff) if connection is not None else None
+
+    def _write_accepted(self, change: Change, source: Session, said: Observation, claimer: Session) -> None:
+        """The page of a provisional handoff that was taken before its session ended: it has none yet."""
+        handoff = self._as_shown(source)
+        taken = handoffs.accepted(handoff, agent=claimer.agent, session=claimer.id, at_us=said.at_us)
+        change.ensure_project(scope_of(source))
+        ref = PageRef(source.workspace, source.project, handoffs.page_path(handoff.id))
+        change.put(ref, composed(handoffs.frontmatter(taken), handoffs.body(taken)))
+
+    def _as_shown(self, source: Session) -> Handoff:
+        root = scope_of(source).root or source.cwd
+        return handoffs.automatic(
+            digest(source, self._work.observations(source), root=root), source.handoff, ended=False
+        )
+
+    def _give_back(self, claim: Claim) -> int:
+        with self._memory.reading() as snapshot:
+            page = find_handoff(snapshot, claim.handoff)
+        if page is not None and page.frontmatter.get("state") != HandoffState.OPEN:
+            for name in self._outbox.names_of(claim.handoff):
+                self._outbox.remove(name)
+            return 1
+        if self._outbox.reopen(claim):
+            self._say(f"handoff {claim.handoff}: its claim was never confirmed, {open_name(claim.handoff)} again")
+            return 1
+        return 0

@@ -1,0 +1,319 @@
+"""Applying the spool: events in batches to `state.db`, then pages and handoffs, then the files go.
+
+Crash: safe at any point. An event's file is removed only after the transaction that holds it; the file that ended a
+session stays until its page is committed; what is repeated is recognised by the event's id.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ai_memory.capture.attribution import Attribution, KnownProjects
+from ai_memory.capture.batches import Batch, apply_batch
+from ai_memory.capture.claims import Claims
+from ai_memory.capture.page_work import Done, PageWork
+from ai_memory.capture.spooled import Event, Poison, parse_event
+from ai_memory.errors import MemoryFault
+from ai_memory.store import log, state, state_sessions
+from ai_memory.store.driver import DatabaseError, OperationalError
+from ai_memory.store.memory import Memory, no_step
+from ai_memory.store.outbox import Outbox, Provisional
+from ai_memory.store.spool import Spool, event_id, named_at_us
+from ai_memory.store.state import Drain
+from ai_memory.store.state_sessions import Session
+
+BATCH = 256
+"""Events a transaction (issue 3, decision A12): about 40 ms, so that a waiting command is never kept long."""
+GROUP = 16
+"""Ended sessions a commit."""
+KEPT_BYTES = 16_384
+"""Events larger than this are read again when their turn comes, so that a full spool stays small in memory."""
+LOOK_EVERY_S = 60.0
+"""The whole tree is walked once a minute at most (decision A6)."""
+IDLE_END_US = 24 * 3_600 * 1_000_000
+"""A session without any event for this long is over (decision B8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """One file of the spool, looked into once. `event` None: too large to keep, read it again."""
+
+    name: str
+    session: str
+    kind: str
+    at_us: int
+    event: Event | None
+
+
+@dataclass(slots=True)
+class _Count:
+    applied: int = 0
+    repeated: int = 0
+    quarantined: int = 0
+    done: Done = field(default_factory=Done)
+
+
+class Drainer:
+    """One drain over one data dir. `step` is called at named instants, for tests that kill there."""
+
+    def __init__(self, memory: Memory, *, step: Callable[[str], None] = no_step) -> None:
+        self._memory = memory
+        self._step = step
+        self._spool = Spool(memory.data_dir)
+        self._outbox = Outbox(memory.data_dir)
+        with memory.reading() as snapshot:
+            projects = KnownProjects(snapshot.projects())
+        self._attribution = Attribution(memory.caller, projects)
+        self._work = PageWork(memory, self._outbox, self._attribution, say=self._say)
+        self._claims = Claims(memory, self._outbox, self._work, say=self._say)
+        self._count = _Count()
+        self._held: set[str] = set()
+        """Files that ended a session whose page is not written yet."""
+        self._batch = Batch()
+        """Sessions that grew since the last page work."""
+
+    def run(self) -> Drain:
+        """Apply what waits until nothing is left that can be applied; the outcome stands in `state.db` and the log."""
+        started_us = self._memory.clock()
+        fault = ""
+        try:
+            self._spool.sweep()
+            self._apply_all()
+            self._settle()
+            self._apply_all()  # what came while the tree was walked
+        except (MemoryFault, DatabaseError, OSError) as raised:
+            fault = str(raised).partition("\n")[0] or type(raised).__name__
+        return self._record(started_us, fault or "; ".join(self._count.done.faults[:3]))
+
+    # --- one pass over the spool ---
+
+    def _apply_all(self) -> None:
+        while self._pass():
+            pass
+
+    def _pass(self) -> bool:
+        """Apply every file that is listed now. False when there was none."""
+        names = [name for name in self._spool.names() if name not in self._held]
+        if not names:
+            return False
+        self._attribution.forget()
+        waiting = list(self._looked_into(names))
+        for group, ends in _groups(waiting):
+            self._apply(group)
+            if ends:
+                self._finish_ended()
+            self._memory.give_way()
+        self._finish_ended()
+        return True
+
+    def _looked_into(self, names: Sequence[str]) -> Iterator[_Waiting]:
+        oldest_us = self._memory.clock() - state.EVENT_MEMORY_US
+        for name in names:
+            if named_at_us(name) < oldest_us:
+                self._quarantine(name, "older than 90 days: whether it was applied is no longer known")
+                continue
+            event = self._read(name)
+            if event is not None:
+                is_small = len(event.input) + len(event.output) + len(event.text) <= KEPT_BYTES
+                yield _Waiting(name, event.session, event.kind, event.at_us, event if is_small else None)
+
+    def _read(self, name: str) -> Event | None:
+        """The event, or None when it is gone or was set aside."""
+        try:
+            content = self._spool.read(name)
+            return parse_event(name, content) if content is not None else None
+        except Poison as fault:
+            self._quarantine(name, str(fault))
+        except ValueError as fault:
+            self._quarantine(name, str(fault))
+        except Exception as fault:  # noqa: BLE001 (the drain's loop per event: one file must not stop the others)
+            self._quarantine(name, f"{type(fault).__name__}: {fault}")
+        return None
+
+    def _quarantine(self, name: str, reason: str) -> None:
+        self._spool.quarantine(name, reason, at_us=self._memory.clock())
+        self._count.quarantined += 1
+        self._say(f"quarantined {event_id(name)}: {reason}")
+
+    def _apply(self, group: Sequence[_Waiting]) -> None:
+        """One transaction, then the files go. A batch that the data breaks is tried event by event."""
+        events = [event for event in (one.event or self._read(one.name) for one in group) if event is not None]
+        try:
+            batch = self._transaction(events)
+        except OperationalError:
+            raise  # the disk or a lock, not the data: what waits, waits on
+        except Exception as fault:  # noqa: BLE001 (as above)
+            if len(events) > 1:
+                for one in group:
+                    self._apply([one])
+                return
+            for event in events:
+                self._quarantine(f"{event.id}.json", f"{type(fault).__name__}: {fault}")
+            return
+        self._take_note(batch)
+        ends = {one.name for one in group if one.kind == "session-end"}
+        self._held |= ends
+        self._spool.remove([one.name for one in group if one.name not in ends])
+        self._step("files-removed")
+
+    def _transaction(self, events: Sequence[Event]) -> Batch:
+        self._step("batch-begin")
+        with self._memory.state_transaction() as connection:
+            batch = apply_batch(connection, events, place_of=self._attribution.place_of)
+            self._step("batch-filled")
+        self._step("batch-committed")
+        return batch
+
+    def _take_note(self, batch: Batch) -> None:
+        self._count.applied += batch.applied
+        self._count.repeated += batch.repeated
+        self._batch.touched |= batch.touched
+        self._batch.pausing |= batch.pausing
+        self._batch.compacting |= batch.compacting
+
+    # --- pages ---
+
+    def _finish_ended(self) -> None:
+        """Claims, then pages and handoffs of all sessions that ended; then the files that said so go."""
+        hindrance = self._memory.hindrance()
+        if hindrance is not None:
+            raise hindrance
+        self._claims.settle()
+        self._step("claims-settled")
+        while due := self._due():
+            done = self._work.finish(due)
+            self._count.done.pages += done.pages
+            self._count.done.handoffs += done.handoffs
+            self._count.done.faults += done.faults
+            self._step("pages-committed")
+            self._memory.give_way()
+        self._pause_grown()
+        self._spool.remove(sorted(self._held))
+        self._held.clear()
+        self._step("ends-removed")
+
+    def _due(self) -> list[Session]:
+        with self._memory.state_reading() as connection:
+            return state_sessions.due_sessions(connection, limit=GROUP) if connection is not None else []
+
+    def _pause_grown(self) -> None:
+        """Bring provisional handoffs of running sessions up to date; commit the page of one about to compact."""
+        grown, self._batch = self._batch, Batch()
+        for identifier in sorted(grown.touched):
+            with self._memory.state_reading() as connection:
+                session = state_sessions.session(connection, identifier) if connection is not None else None
+            if session is None or not session.is_open:
+                continue
+            try:
+                self._work.pause(session, render=identifier in grown.pausing)
+                if identifier in grown.compacting:
+                    self._work.refresh(session, now_us=self._memory.clock())
+            except (MemoryFault, OSError) as fault:
+                self._say(f"session {identifier}: its provisional handoff failed: {str(fault).partition(chr(10))[0]}")
+            self._step("paused")
+
+    def _settle(self) -> None:
+        """What has no event of its own: handoffs of killed sessions, edits by hand, old ids and logs."""
+        for provisional in self._outbox.provisionals():
+            if self._outbox.may_hand_over(provisional):
+                self._hand_over(provisional)
+        if self._end_idle():
+            self._finish_ended()
+        self._claims.settle()
+        self._outbox.remove_empty_folders()
+        self._look_around()
+
+    def _hand_over(self, provisional: Provisional) -> None:
+        with self._memory.state_reading() as connection:
+            session = (
+                state_sessions.session_of_handoff(connection, provisional.handoff) if connection is not None else None
+            )
+        if session is not None and session.is_open:
+            self._work.pause(session, render=True)  # what it did after its last stop belongs in, too
+        if self._outbox.promote(provisional):
+            self._say(f"handoff {provisional.handoff}: its session is gone or silent, open now")
+
+    def _end_idle(self) -> int:
+        with self._memory.state_reading() as connection:
+            if connection is None or not state_sessions.idle_sessions(connection, self._idle_limit_us()):
+                return 0
+        with self._memory.state_transaction() as connection:
+            return state_sessions.end_idle(connection, self._idle_limit_us())
+
+    def _idle_limit_us(self) -> int:
+        return self._memory.clock() - IDLE_END_US
+
+    def _look_around(self) -> None:
+        """Take edits by hand and pack git's loose objects, once a minute at most."""
+        looked = self._memory.data_dir.locks / "looked-around"
+        try:
+            is_due = time.time() - looked.stat().st_mtime > LOOK_EVERY_S
+        except FileNotFoundError:
+            is_due = True
+        if not is_due or not self._memory.exists or self._memory.hindrance() is not None:
+            return
+        looked.touch(mode=0o600)
+        self._memory.adopt()
+        self._memory.tidy()
+
+    # --- telling ---
+
+    def _record(self, started_us: int, fault: str) -> Drain:
+        now_us = self._memory.clock()
+        drain = Drain(
+            started_at_us=started_us,
+            ended_at_us=now_us,
+            applied=self._count.applied,
+            repeated=self._count.repeated,
+            quarantined=self._count.quarantined,
+            pages=self._count.done.pages,
+            handoffs=self._count.done.handoffs,
+            fault=fault[:300],
+        )
+        is_worth_telling = drain.applied or drain.repeated or drain.quarantined or drain.pages or fault
+        if is_worth_telling:
+            self._say(_sentence(drain))
+            try:
+                with self._memory.state_transaction() as connection:
+                    state.record_drain(connection, drain)
+                    state.forget_old_events(connection, now_us)
+            except (MemoryFault, DatabaseError, OSError) as raised:
+                self._say(f"the outcome could not be kept: {raised}")
+        log.remove_old(self._memory.data_dir.logs, now_us=now_us)
+        return drain
+
+    def _say(self, message: str) -> None:
+        log.write_line(self._memory.data_dir.logs, "drain", message, at_us=self._memory.clock())
+
+
+def _groups(waiting: Sequence[_Waiting]) -> Iterator[tuple[list[_Waiting], bool]]:
+    """Batches, and whether page work shall follow each at once: the session of the newest event goes first.
+
+    Within a session by (time, event id); a batch may hold several sessions. Sessions that ended come before those that
+    run on, and the first one's page is not kept waiting for the rest (decision B8).
+    """
+    sessions: dict[str, list[_Waiting]] = {}
+    for one in waiting:
+        sessions.setdefault(one.session, []).append(one)
+    ended = {one.session for one in waiting if one.kind in ("session-end", "stop")}
+    order = sorted(sessions, key=lambda session: (session not in ended, -max(one.at_us for one in sessions[session])))
+    batch: list[_Waiting] = []
+    for rank, session in enumerate(order):
+        for one in sorted(sessions[session], key=lambda one: (one.at_us, one.name)):
+            batch.append(one)
+            if len(batch) == BATCH:
+                yield batch, False
+                batch = []
+        if session in ended and (rank == 0 or (rank % GROUP == 0)):
+            yield batch, True
+            batch = []
+    yield batch, False
+
+
+def _sentence(drain: Drain) -> str:
+    spent_ms = (drain.ended_at_us - drain.started_at_us) // 1000
+    told = (
+        f"applied {drain.applied}, known already {drain.repeated}, quarantined {drain.quarantined},"
+        f" pages {drain.pages}, handoffs {drain.handoffs}, {spent_ms} ms"
+    )
+    return f"{told}; {drain.fault}" if drain.fault else told

@@ -1,0 +1,333 @@
+"""What becomes of sessions that ended or paused: pages, handoffs, and the outbox that the next start looks into."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ai_memory.capture import handoffs, session_page
+from ai_memory.capture.attribution import Attribution
+from ai_memory.capture.batches import scope_of
+from ai_memory.capture.digest import digest
+from ai_memory.capture.handoffs import Handoff, HandoffState
+from ai_memory.capture.session_page import SessionPage
+from ai_memory.errors import LockBusy, MemoryFault, StoreFault
+from ai_memory.model import MACHINE, Page, PageRef
+from ai_memory.store import state_sessions
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.change import Change
+from ai_memory.store.memory import Memory
+from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_name
+from ai_memory.store.snapshot import Filter, Snapshot
+from ai_memory.store.state_sessions import Observation, Session
+from ai_memory.text.page import compose, splice
+from ai_memory.text.sanitize import sanitize
+
+REFRESH_US = 60_000_000
+"""A session's page is committed at most this often while it runs (decision A14)."""
+MAX_OPEN_LOOKED_AT = 200
+
+
+@dataclass(slots=True)
+class Done:
+    """What page work did."""
+
+    pages: int = 0
+    handoffs: int = 0
+    reopened: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """One ended session, computed before the lock is taken."""
+
+    session: Session
+    page: SessionPage | None
+    handoff: Handoff | None
+    directories: tuple[str, ...] = ()
+    given_back: tuple[PageRef, ...] = ()
+    """Pages of handoffs that this session took although it did nothing."""
+
+
+class PageWork:
+    """Turns session rows into pages. Compute first, then write under the lock, comparing versions."""
+
+    def __init__(self, memory: Memory, outbox: Outbox, attribution: Attribution, *, say: Callable[[str], None]) -> None:
+        self._memory = memory
+        self._outbox = outbox
+        self._attribution = attribution
+        self._say = say
+
+    def finish(self, sessions: Sequence[Session]) -> Done:
+        """Page and handoff of ended sessions, all in one commit; one that cannot be done is set aside.
+
+        Crash: safe at any point. Until the commit the sessions stay due; a repetition makes the same ids.
+        Errors: LockBusy and StoreFault, which concern all sessions.
+        """
+        done = Done()
+        ready = list(self._prepared(sessions, done))
+        if not ready:
+            return done
+        try:
+            self._commit(ready, done)
+        except (LockBusy, StoreFault):
+            raise
+        except MemoryFault as fault:
+            if len(ready) == 1:
+                self._set_aside(ready[0].session, fault, done)
+            else:
+                for one in ready:
+                    done = _sum(done, self.finish([one.session]))
+        return done
+
+    def _prepared(self, sessions: Sequence[Session], done: Done) -> Iterable[_Ready]:
+        for session in sessions:
+            try:
+                yield self._prepare(session)
+            except (LockBusy, StoreFault):
+                raise
+            except Exception as fault:  # noqa: BLE001 (one session's text must not stop the others: rule 5 of the style)
+                self._set_aside(session, fault, done)
+
+    def _prepare(self, session: Session) -> _Ready:
+        observations = self.observations(session)
+        if not session.work:
+            return _Ready(session, None, None, given_back=self._given_back(observations))
+        root = scope_of(session).root or session.cwd
+        page = session_page.session_page(session, observations, root=root)
+        identifier = session.handoff or handoffs.handoff_id(session.ended_at_us or 0, f"{session.id}:end")
+        handoff = handoffs.automatic(digest(session, observations, root=root), identifier, ended=True)
+        directories = self._attribution.handoff_directories(session.cwd)
+        return _Ready(session, page, handoff, tuple(directories))
+
+    def observations(self, session: Session) -> list[Observation]:
+        """All observations of a session, in order."""
+        with self._memory.state_reading() as connection:
+            return state_sessions.observations(connection, session.id) if connection is not None else []
+
+    def _given_back(self, observations: Sequence[Observation]) -> tuple[PageRef, ...]:
+        taken = {row.text for row in observations if row.kind == "handoff-claimed" and row.text}
+        if not taken:
+            return ()
+        with self._memory.reading() as snapshot:
+            found = (find_handoff(snapshot, handoff) for handoff in sorted(taken))
+            return tuple(page.ref for page in found if page is not None)
+
+    def _commit(self, ready: Sequence[_Ready], done: Done) -> None:
+        older = self._older_handoffs(ready)
+        counted = Done()
+        with self._memory.writing(_message(ready), author=MACHINE, trailers=_trailers(ready)) as change:
+            for one in ready:
+                self._write(change, one, older, counted)
+        done.pages += counted.pages
+        done.handoffs += counted.handoffs
+        done.reopened += counted.reopened
+
+    def _write(self, change: Change, one: _Ready, older: dict[str, list[PageRef]], counted: Done) -> None:
+        session = one.session
+        version = session.page_version
+        if one.page is not None:
+            change.ensure_project(scope_of(session))
+            version = put_page(change, session, one.page)
+            counted.pages += 1
+        if one.handoff is not None:
+            counted.handoffs += self._write_handoff(change, one, one.handoff, older)
+        for ref in one.given_back:
+            counted.reopened += self._give_back(change, ref, session)
+        change.state("session-covered", session=session.id, observations=session.observations, page_version=version)
+
+    def _write_handoff(self, change: Change, one: _Ready, handoff: Handoff, older: dict[str, list[PageRef]]) -> int:
+        """1 when a new handoff was made; an open one of the same end is brought up to date, a taken one left alone."""
+        session = one.session
+        ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
+        text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff))
+        present = change.page(ref)
+        if present is not None:
+            is_ours = present.version == session.handoff_version and not present.pinned
+            if is_ours and present.frontmatter.get("state") == HandoffState.OPEN:
+                change.put(ref, text, expected_version=present.version)
+                self._note_handoff(change, session, handoff, text)
+            return 0
+        is_news = session.work > session.handed_work and session.ended_at_us != session.handed_end_us
+        if not is_news:
+            return 0
+        for other in older.get(session.id, []):
+            if other != ref:
+                self.close(change, other, HandoffState.EXPIRED)
+        change.put(ref, text)
+        self._note_handoff(change, session, handoff, text)
+        for name in self._outbox.names_of(handoff.id, claims=False):
+            if name.startswith("provisional/"):
+                change.outbox_remove(name)
+        self.publish(change, handoff, ref, one.directories)
+        return 1
+
+    def _note_handoff(self, change: Change, session: Session, handoff: Handoff, text: str) -> None:
+        change.state(
+            "session-handoff",
+            session=session.id,
+            handoff=handoff.id,
+            work=session.work,
+            end_us=session.ended_at_us or 0,
+            version=blob_id(text.encode("utf-8")),
+        )
+
+    def publish(self, change: Change, handoff: Handoff, ref: PageRef, directories: Sequence[str]) -> None:
+        """Let starts in those directories find the handoff."""
+        change.outbox_put(open_name(handoff.id), handoffs.render(handoff, ref))
+        for name in directory_names(handoff.id, directories):
+            change.outbox_put(name, "")
+
+    def close(self, change: Change, ref: PageRef, state: HandoffState) -> bool:
+        """Set an open handoff's state and take it out of the outbox. False when it is not open."""
+        page = change.page(ref)
+        if page is None or page.frontmatter.get("state") != HandoffState.OPEN:
+            return False
+        change.put(ref, spliced(page, {"state": state.value}), expected_version=page.version)
+        for name in self._outbox.names_of(str(page.frontmatter.get("id", ""))):
+            change.outbox_remove(name)
+        return True
+
+    def _give_back(self, change: Change, ref: PageRef, session: Session) -> int:
+        page = change.page(ref)
+        if page is None or str(page.frontmatter.get("accepted_by_session", "")) != session.id:
+            return 0
+        if page.frontmatter.get("state") != HandoffState.ACCEPTED:
+            return 0
+        handoff = handoffs.reopened(handoffs.from_page(page.frontmatter, page.body))
+        changes: dict[str, object] = {"state": handoff.state.value, **handoffs.claim_keys(handoff)}
+        change.put(ref, spliced(page, changes), expected_version=page.version)
+        self.publish(change, handoff, ref, self._attribution.handoff_directories(handoff.cwd))
+        return 1
+
+    def _older_handoffs(self, ready: Sequence[_Ready]) -> dict[str, list[PageRef]]:
+        """For each session the open automatic handoffs of its directory, which a new one replaces."""
+        with self._memory.reading() as snapshot:
+            return {
+                one.session.id: [
+                    page.ref
+                    for page in open_automatic(snapshot, one.session.workspace, one.session.project)
+                    if str(page.frontmatter.get("cwd", "")) == one.session.cwd
+                ]
+                for one in ready
+                if one.handoff is not None
+            }
+
+    def pause(self, session: Session, *, render: bool) -> None:
+        """Keep the handoff that a running session would leave if it were killed now. No commit.
+
+        Without `render` one that is there is only marked as that of a session at work.
+        Errors: StoreFault, OSError.
+        """
+        if not session.work > session.handed_work or not session.handoff:
+            return
+        mine = Provisional(session.handoff, session.process)
+        self._outbox.demote(mine)
+        if not render and mine in self._outbox.provisionals():
+            self._outbox.touch(mine)
+            return
+        root = scope_of(session).root or session.cwd
+        told = digest(session, self.observations(session), root=root)
+        handoff = handoffs.automatic(told, session.handoff, ended=False)
+        ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
+        for name in self._outbox.names_of(handoff.id, claims=False):
+            if name.startswith("provisional/") and name != mine.name:
+                self._outbox.remove(name)
+        self._outbox.put(mine.name, sanitize(handoffs.render(handoff, ref)))
+        for name in directory_names(handoff.id, self._attribution.handoff_directories(session.cwd)):
+            self._outbox.put(name, "")
+
+    def refresh(self, session: Session, *, now_us: int) -> bool:
+        """Commit the page of a running session, at most once a minute. False when it was not due."""
+        if now_us - session.refreshed_at_us < REFRESH_US or not session.work:
+            return False
+        root = scope_of(session).root or session.cwd
+        page = session_page.session_page(session, self.observations(session), root=root)
+        trailers = {"Pass": "session-refresh", "Session": session.id, "Agent": session.agent}
+        with self._memory.writing(f"Session so far: {page.title}", author=MACHINE, trailers=trailers) as change:
+            change.ensure_project(scope_of(session))
+            version = put_page(change, session, page)
+            change.state(
+                "session-refreshed",
+                session=session.id,
+                observations=session.observations,
+                at_us=now_us,
+                page_version=version,
+            )
+        return True
+
+    def _set_aside(self, session: Session, fault: Exception, done: Done) -> None:
+        reason = f"session {session.id}: {type(fault).__name__}: {str(fault).splitlines()[0] if str(fault) else ''}"
+        done.faults.append(reason)
+        self._say(f"page work failed, {reason}")
+        with self._memory.state_transaction() as connection:
+            state_sessions.note_failure(connection, session.id)
+
+
+def put_page(change: Change, session: Session, page: SessionPage) -> str:
+    """Write the session's page unless someone rewrote it; gives the version that rules last wrote."""
+    ref = PageRef(session.workspace, session.project, page.path)
+    text = composed(page.frontmatter, page.body)
+    present = change.page(ref)
+    if present is not None and (present.pinned or present.version != session.page_version):
+        return session.page_version
+    change.put(ref, text, expected_version=present.version if present is not None else None)
+    change.state(
+        "page-session",
+        workspace=ref.workspace,
+        project=ref.project,
+        path=ref.path,
+        session=session.id,
+        role="about",
+        at_us=session.last_at_us,
+    )
+    return blob_id(text.encode("utf-8"))
+
+
+def composed(frontmatter: dict[str, object], body: str) -> str:
+    """A whole page of ours, scrubbed once more."""
+    return sanitize(compose(frontmatter, body))
+
+
+def spliced(page: Page, changes: dict[str, object]) -> str:
+    """The page with those frontmatter keys changed; None takes one out."""
+    return splice(page.text, changes, path=page.ref.path)
+
+
+def find_handoff(snapshot: Snapshot, handoff: str) -> Page | None:
+    """The page of a handoff in whatever project, by its id."""
+    wanted = Filter(kind="handoff", prefix=handoffs.page_path(handoff))
+    found = snapshot.select(wanted, sort="path", limit=1).pages
+    return found[0] if found else None
+
+
+def open_automatic(snapshot: Snapshot, workspace: str, project: str) -> list[Page]:
+    """The open automatic handoffs of a project, newest first."""
+    wanted = Filter(workspace=workspace, project=project, kind="handoff", prefix="handoffs/")
+    return [
+        page
+        for page in snapshot.select(wanted, sort="-path", limit=MAX_OPEN_LOOKED_AT).pages
+        if page.frontmatter.get("state") == HandoffState.OPEN and page.frontmatter.get("origin") == "auto"
+    ]
+
+
+def _message(ready: Sequence[_Ready]) -> str:
+    titles = [one.page.title for one in ready if one.page is not None]
+    if not titles:
+        return "Handoffs given back by sessions that did nothing"
+    return f"Session: {titles[0]}" if len(titles) == 1 else f"{len(titles)} sessions: {titles[0]}, …"
+
+
+def _trailers(ready: Sequence[_Ready]) -> dict[str, str]:
+    trailers = {"Pass": "session-end"}
+    if len(ready) == 1:
+        trailers |= {"Session": ready[0].session.id, "Agent": ready[0].session.agent}
+    return trailers
+
+
+def _sum(one: Done, other: Done) -> Done:
+    return Done(
+        one.pages + other.pages,
+        one.handoffs + other.handoffs,
+        one.reopened + other.reopened,
+        one.faults + other.faults,
+    )
