@@ -1,0 +1,256 @@
+"""Spooled events become sessions and observations, each once, whatever else lies in the spool."""
+
+import json
+import os
+import random
+import uuid
+
+import pytest
+from terminals import NINE_US, SECOND_US, Agent, Room
+
+from ai_memory.capture.draining import Drainer
+from ai_memory.store import state, state_sessions
+from ai_memory.store.spool import Spool
+
+
+def test_a_session_becomes_rows_in_order_of_time_and_the_spool_is_empty(room: Room, agent: Agent) -> None:
+    agent.work()
+
+    drain = room.drain()
+
+    session = room.session(agent.session)
+    assert (session.workspace, session.project, session.agent) == ("default", "shop", "claude-code")
+    assert (session.prompts, session.observations, drain.applied) == (2, 13, 13)
+    assert session.ended_at_us == agent.at_us
+    kinds = [row.kind for row in room.observations(agent.session)]
+    assert kinds[:2] == ["session-start", "user-prompt"]
+    assert kinds[-2:] == ["stop", "session-end"]
+    assert room.waiting() == []
+
+
+def test_events_in_any_order_and_any_batches_give_the_same_rows(room: Room, agent: Agent) -> None:
+    agent.work()
+    files = {name: (room.data_dir.spool / name).read_bytes() for name in room.waiting()}
+    room.drain()
+    expected = room.session_page().text, room.observations(agent.session)
+    other = Room(room.root / "other")
+    other.root.mkdir()
+    names = sorted(files)
+    random.Random(7).shuffle(names)
+    other.data_dir.spool.mkdir(parents=True)
+
+    for name in names:
+        (other.data_dir.spool / name).write_bytes(files[name])
+        other.drain()
+
+    assert (other.session_page().text, other.observations(agent.session)) == expected
+
+
+def test_an_event_that_comes_again_after_it_was_applied_changes_nothing(room: Room, agent: Agent) -> None:
+    agent.work()
+    files = {name: (room.data_dir.spool / name).read_bytes() for name in room.waiting()}
+    room.drain()
+    before = room.session(agent.session), room.git("rev-parse", "HEAD")
+
+    for name, content in files.items():
+        (room.data_dir.spool / name).write_bytes(content)
+    again = room.drain()
+
+    assert (again.applied, again.repeated) == (0, len(files))
+    assert (room.session(agent.session), room.git("rev-parse", "HEAD")) == before
+    assert room.waiting() == []
+
+
+def test_two_hooks_that_tell_of_the_same_thing_within_two_seconds_count_once(room: Room, agent: Agent) -> None:
+    agent.start()
+    agent.prompt("Mend the till.")
+    at_us = agent.at_us
+    agent.tell("user-prompt", text="Mend the till.", at_us=at_us + 400_000)
+    agent.tell("post-tool-use", tool="Bash", input={"command": "ls"}, call_id="c1", output="a", at_us=at_us + 500_000)
+    room.drain()
+    agent.tell("post-tool-use", tool="Bash", input={"command": "ls"}, call_id="c1", output="", at_us=at_us + 900_000)
+    agent.tell("user-prompt", text="Mend the till.", at_us=at_us + 3 * SECOND_US)
+
+    room.drain()
+
+    kinds = [row.kind for row in room.observations(agent.session)]
+    assert kinds == ["session-start", "user-prompt", "post-tool-use", "user-prompt"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"[1]", "list"),
+        (b'{"v": 1}', "no event"),
+        (b'{"v": 99, "event": "stop"}', "format 99"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_poison_goes_to_quarantine_with_its_reason_and_blocks_nobody(
+    room: Room, agent: Agent, content: bytes, reason: str
+) -> None:
+    agent.start()
+    name = room.spool(None, at_us=agent.at_us + 1, raw=content)
+    agent.prompt("Mend the till.")
+
+    drain = room.drain()
+
+    assert (drain.quarantined, drain.applied) == (1, 2)
+    [quarantined] = Spool(room.data_dir).quarantined()
+    assert quarantined.event_id == name.removesuffix(".json")
+    assert reason in quarantined.reason
+    assert (room.data_dir.quarantine / name).read_bytes() == content
+    assert room.waiting() == []
+
+
+def test_lone_surrogates_and_nul_are_stored_as_replacement_characters(room: Room, agent: Agent) -> None:
+    raw = {"v": 1, "agent": "codex", "event": "user-prompt", "session": agent.session, "text": "a\ud800b\0c"}
+    room.spool(raw, at_us=NINE_US)
+
+    assert room.drain().quarantined == 0
+
+    assert room.observations(agent.session)[0].text == "a\ufffdb\ufffdc"
+
+
+def test_an_event_without_session_is_acknowledged_and_only_a_start_opens_one(room: Room) -> None:
+    room.spool({"v": 1, "agent": "pool", "event": "post-tool-use", "tool": "x"}, at_us=NINE_US)
+    room.spool({"v": 1, "agent": "pool", "event": "session-start"}, at_us=NINE_US + 1)
+
+    drain = room.drain()
+
+    assert (drain.applied, drain.quarantined, room.waiting()) == (1, 0, [])
+
+
+def test_an_id_that_is_no_uuid_becomes_a_stable_one_and_is_kept(room: Room) -> None:
+    room.spool({"v": 1, "agent": "cursor", "event": "user-prompt", "session": "abc-7", "text": "hi"}, at_us=NINE_US)
+
+    room.drain()
+
+    session = room.session(str(uuid.uuid5(uuid.NAMESPACE_OID, "cursor:abc-7")))
+    assert session.native_id == "abc-7"
+
+
+def test_an_event_older_than_ninety_days_is_not_applied_again_after_a_restore(room: Room, agent: Agent) -> None:
+    agent.tell("user-prompt", text="old", at_us=NINE_US - 91 * 86_400 * SECOND_US)
+
+    assert room.drain().quarantined == 1
+
+    assert "90 days" in Spool(room.data_dir).quarantined()[0].reason
+
+
+def test_the_events_of_a_purged_session_never_return(room: Room, agent: Agent) -> None:
+    with room.memory().state_transaction() as connection:
+        connection.execute(state.STATEMENTS["session-purged"], {"session": agent.session, "at_us": 1})
+    agent.work()
+
+    room.drain()
+
+    assert room.observations(agent.session) == []
+    assert room.pages("session") == []
+    assert room.waiting() == []
+
+
+def test_a_secret_that_slipped_through_a_hook_is_scrubbed_and_the_input_stays_json(room: Room, agent: Agent) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    agent.bash(f"curl -H 'Authorization: token {secret}' x", secret)
+
+    room.drain()
+
+    row = room.observations(agent.session)[-1]
+    assert secret not in row.input + row.output
+    assert "curl" in json.loads(row.input)["command"]
+
+
+def test_the_full_text_of_observations_can_be_searched(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.drain()
+
+    with room.memory().state_reading() as connection:
+        found = state_sessions.search_observations(connection, ["rounding"])
+        nothing = state_sessions.search_observations(connection, ['"', "*", "(("])
+
+    assert [row.kind for row in found] == ["user-prompt"]
+    assert nothing == []
+
+
+def test_ten_thousand_and_one_events_of_many_sessions_all_arrive(room: Room) -> None:
+    sessions = [str(uuid.uuid5(uuid.NAMESPACE_OID, str(number))) for number in range(37)]
+    for number in range(10_001):
+        record = {
+            "v": 1,
+            "agent": "codex",
+            "event": "post-tool-use",
+            "session": sessions[number % 37],
+            "tool": "Bash",
+            "call_id": f"c{number}",
+            "input": {"command": f"echo {number}"},
+        }
+        room.spool(record, at_us=NINE_US + number * 1000)
+
+    drain = room.drain()
+
+    assert (drain.applied, drain.fault, room.waiting()) == (10_001, "", [])
+    with room.memory().state_reading() as connection:
+        assert state_sessions.totals(connection) == (37, 37, 10_001)
+
+
+def test_the_newest_ended_session_is_finished_before_older_events_are_applied(room: Room) -> None:
+    older = Agent(room, room.checkout())
+    for number in range(600):
+        older.tell("post-tool-use", tool="Bash", input={"command": f"echo {number}"}, call_id=f"c{number}")
+    newer = Agent(room, room.checkout("other"), at_us=older.at_us)
+    newer.work()
+    seen: list[int] = []
+
+    def look(step: str) -> None:
+        if step == "pages-committed" and not seen:
+            seen.append(len(room.waiting()))
+
+    Drainer(room.memory(), step=look).run()
+
+    assert len(room.outbox.open_handoffs()) == 1
+    assert seen[0] >= 600
+
+
+def test_a_drain_that_cannot_write_pages_keeps_what_it_needs_and_says_so(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.memory().create()
+    (room.data_dir.git / "MERGE_HEAD").write_text("0" * 40 + "\n")
+
+    hindered = room.drain()
+
+    assert "merge" in hindered.fault.lower()
+    assert room.pages("session") == []
+    (room.data_dir.git / "MERGE_HEAD").unlink()
+    assert room.drain().pages == 1
+    assert room.waiting() == []
+    with room.memory().state_reading() as connection:
+        last = state.last_drain(connection)
+    assert last is not None
+    assert last.fault == ""
+
+
+def test_the_log_tells_counts_and_never_what_was_said(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.drain()
+
+    text = "".join(path.read_text() for path in room.data_dir.logs.iterdir())
+
+    assert "applied 13" in text
+    assert "4711" not in text
+
+
+def test_a_half_written_file_of_a_killed_hook_is_removed_when_it_is_old(room: Room, agent: Agent) -> None:
+    agent.start()
+    young, old = room.data_dir.spool / ".a.tmp", room.data_dir.spool / ".b.tmp"
+    young.write_text("{")
+    old.write_text("{")
+    os.utime(old, (1, 1))
+
+    room.drain()
+
+    assert young.exists()
+    assert not old.exists()
