@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from ai_memory.cli.call import Call
 from ai_memory.cli.commands import GROUPS, ROWS, Command, names_below
+from ai_memory.cli.invoke import json_text
+from ai_memory.operations.answer import JSON_FORMAT
 from ai_memory.operations.field import Field
 from ai_memory.operations.signature import Parameter, parameters
 from ai_memory.operations.table import Operation
@@ -22,11 +24,12 @@ FILE_NAMES: Mapping[str, str] = {
 }
 
 
-def completions(call: Call, *, shell: Annotated[Shell, Field("which shell", positional=True)]) -> int:  # noqa: ARG001
+def completions(call: Call, *, shell: Annotated[Shell, Field("which shell", positional=True)]) -> int:
     """Print the completion script of a shell; it is static, so a key press costs nothing.
     For bash: ai-memory completions bash > ~/.local/share/bash-completion/completions/ai-memory
     """
-    sys.stdout.write(script(shell))
+    text = script(shell)
+    sys.stdout.write(json_text({"v": JSON_FORMAT, "ok": True, "script": text}) + "\n" if call.is_json else text)
     return 0
 
 

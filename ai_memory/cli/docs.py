@@ -11,8 +11,10 @@ from pathlib import Path
 
 from ai_memory.cli.commands import ROWS, Command
 from ai_memory.cli.completions import FILE_NAMES, flags_of, script
+from ai_memory.config import SETTINGS
 from ai_memory.operations.signature import Parameter, parameters
 from ai_memory.operations.table import OPERATIONS, Operation
+from ai_memory.settings import Setting
 from ai_memory.text.limits import LIMITS
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +68,7 @@ def _command(row: Operation | Command) -> str:
         function = getattr(import_module(row.module), row.function)
     found = parameters(function, "cli")
     text = cleandoc(function.__doc__ or "")
-    rows = "".join(f"| {_flags(one)} | {_meaning(one)} |\n" for one in found)
+    rows = "".join(f"| {_flags(one)} | {_meaning(one)}{_again(one)} |\n" for one in found)
     table = f"\n| parameter | meaning |\n|---|---|\n{rows}" if rows else ""
     return f"## `{row.name}`\n\n{text}\n{_examples(row.examples)}{table}"
 
@@ -92,9 +94,11 @@ def _meaning(parameter: Parameter) -> str:
         notes.append("required")
     elif parameter.default not in (None, False, (), ""):
         notes.append(f"default `{parameter.default}`")
-    if parameter.type == "array":
-        notes.append("may be repeated")
     return "; ".join([text, *notes])
+
+
+def _again(parameter: Parameter) -> str:
+    return "; may be repeated" if parameter.type == "array" else ""
 
 
 def mcp_page() -> str:
@@ -124,6 +128,24 @@ def _tool(row: Operation) -> str:
     return f"## `{row.tool}`\n\n{text}\n\n{told}; command `{row.name}`\n\n{table}"
 
 
+def configuration_page() -> str:
+    """`docs/configuration.md`: every setting."""
+    intro = cleandoc(
+        """
+        Defaults, then `config.toml` in the data dir, then the environment. `ai-memory config show --origin` says what
+        holds and why; `config set KEY VALUE` keeps the comments of the file. An unknown key in the file is a fault
+        that names the nearest one; an unknown variable only draws a note.
+        """
+    )
+    rows = "".join(f"| `{one.key}` | `{one.environment}` | {_setting_meaning(one)} |\n" for one in SETTINGS)
+    return f"# Configuration\n\n{MADE}\n{intro}\n\n| key | variable | meaning |\n|---|---|---|\n{rows}"
+
+
+def _setting_meaning(setting: Setting) -> str:
+    default = f"`{setting.default_text}`" if setting.default is not None else setting.default_text
+    return f"{setting.description} {setting.values}; default {default}.".replace("|", "\\|")
+
+
 def limits_page() -> str:
     """`docs/limits.md`: the one table of limits."""
     rows = "".join(f"| `{name}` | {limit.what} | {limit.most:,} {limit.unit} |\n" for name, limit in LIMITS.items())
@@ -134,6 +156,7 @@ def limits_page() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli_page,
     "docs/mcp.md": mcp_page,
+    "docs/configuration.md": configuration_page,
     "docs/limits.md": limits_page,
     "completions/" + FILE_NAMES["bash"]: lambda: script("bash"),
     "completions/" + FILE_NAMES["zsh"]: lambda: script("zsh"),

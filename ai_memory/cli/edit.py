@@ -5,15 +5,18 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import shown
-from ai_memory.cli.invoke import show
+from ai_memory.cli.invoke import json_text, show
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Page, PageRef
+from ai_memory.operations.answer import JSON_FORMAT
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.rows import address
 from ai_memory.operations.scoping import locate
 from ai_memory.operations.table import OPERATION_BY_NAME
 from ai_memory.operations.write import replace_text
@@ -43,7 +46,7 @@ def edit(
         _run_editor(draft)
         text = draft.read_bytes().decode("utf-8")
         if text == before:
-            say(f"nothing changed in {ref.path}")
+            _say_unchanged(call, ref)
         else:
             version = page.version if page else None
             written = replace_text(memory, ref=ref, scope=scope, text=text, expected_version=version)
@@ -59,6 +62,13 @@ def edit(
     draft.unlink()
     draft.parent.rmdir()
     return 0
+
+
+def _say_unchanged(call: Call, ref: PageRef) -> None:
+    if call.is_json:
+        print(json_text({"v": JSON_FORMAT, "ok": True, "pages": [asdict(address(ref))], "outcome": "unchanged"}))
+    else:
+        say(shown(f"nothing changed in {ref.path}"))
 
 
 def _page(memory: "Memory", ref: PageRef) -> Page | None:

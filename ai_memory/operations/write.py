@@ -50,7 +50,9 @@ def write_page(
     memory: "Memory",
     *,
     body: Body,
-    path: Annotated[str | None, Field("default: notes/ and the title", flags=("-p", "--path"), positional=True)] = None,
+    path: Annotated[
+        str | None, Field("page path; default: notes/<title>.md", flags=("-p", "--path"), positional=True)
+    ] = None,
     title: Annotated[str | None, Field("default: first heading")] = None,
     kind: Annotated[str | None, Field("default: by folder (decisions/, gotchas/ ...)")] = None,
     tags: Annotated[tuple[str, ...] | None, Field("all tags", aliases=("tag",), flags=("-t", "--tag"))] = None,

@@ -1,0 +1,93 @@
+"""Searching pages by their content."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from ai_memory.model import Scope
+from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
+from ai_memory.operations.read import Everywhere
+from ai_memory.operations.rows import Address, label
+from ai_memory.operations.scoping import resolve
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    """One page that matched, best part first."""
+
+    workspace: str
+    project: str
+    path: str
+    title: str
+    kind: str
+    version: str
+    heading: str
+    line: int
+    """Where the part begins in the file, from 1."""
+    snippet: str
+    score: float
+    """Higher is better; comparable within one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    scope: Scope
+    query: str
+    hits: tuple[HitRow, ...]
+    legs: tuple[str, ...]
+    """Names of the ranked lists that were asked."""
+    abstained: bool
+    """Whether what matched was too weak to be shown."""
+    gaps: tuple[str, ...]
+    omitted: int
+
+
+def search(
+    memory: "Memory",
+    *,
+    query: Annotated[str, Field("words or a question", aliases=("q", "search"), positional=True, joined=True)],
+    limit: Limit = 10,
+    everywhere: Everywhere = False,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> Found:
+    """Search the memory for what was learnt: decisions, gotchas, how things work, past sessions.
+    Use it before you start on a task or ask the person.
+    """
+    from ai_memory.search.engine import search as ranked  # the ranking, which schema and help do not need
+
+    with memory.reading() as snapshot:
+        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        found = ranked(snapshot, query, None if everywhere else scope, limit=limit)
+        gaps = tuple(dict.fromkeys((*snapshot.gaps, *found.gaps)))
+    rows = tuple(
+        HitRow(
+            hit.ref.workspace,
+            hit.ref.project,
+            hit.ref.path,
+            hit.title,
+            hit.kind,
+            hit.version,
+            hit.heading,
+            hit.line,
+            hit.snippet,
+            hit.score,
+        )
+        for hit in found.hits
+    )
+    return Found(scope, query, rows, found.legs, found.abstained, gaps, found.omitted)
+
+
+def search_text(result: Found) -> str:
+    """Two lines a hit: where it is, and the part that matched."""
+    if not result.hits:
+        return "nothing relevant found" if result.abstained else "no results"
+    lines = []
+    for hit in result.hits:
+        name = label(Address(hit.workspace, hit.project, hit.path), result.scope.workspace, result.scope.project)
+        part = f" › {hit.heading}" if hit.heading and hit.heading != hit.title else ""
+        lines.append(f"- {name}:{hit.line} · {hit.title}{part}")
+        lines.append(f"  {' '.join(hit.snippet.split())}")
+    return "\n".join(lines)

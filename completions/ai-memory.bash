@@ -1,0 +1,74 @@
+# bash completion for ai-memory; made by `ai-memory completions bash`
+_ai_memory() {
+    local cur prev words="" command="" word at
+    cur="${COMP_WORDS[COMP_CWORD]}"
+    prev="${COMP_WORDS[COMP_CWORD-1]}"
+    COMPREPLY=()
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        word="${COMP_WORDS[at]}"
+        case "$word" in
+        --data-dir | --lock-timeout) ((at++)) ;;
+        -*) ;;
+        *)
+            if [[ -z $command ]]; then
+                command="$word"
+                case "$command" in config) ;; *) break ;; esac
+            else
+                command="$command $word"
+                break
+            fi
+            ;;
+        esac
+    done
+    case "$prev" in
+    --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+    --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    esac
+    case "$command $prev" in
+        "search --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
+        "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "recent --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "pages --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
+        "pages --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "history --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+    esac
+    case "$command" in
+        "") words="search read-page write-page append set move delete-page recent pages history list-projects where status init reindex path logs config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        config) words="show get set unset path" ;;
+        "search") words="-n --limit --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "read-page") words="-p --path --query --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "move") words="-p --path --new --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "delete-page") words="-p --path --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "recent") words="-n --limit --after --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;
+        "where") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
+        "status") words="--line --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "init") words="--data-dir --lock-timeout --json --help" ;;
+        "reindex") words="--data-dir --lock-timeout --json --help" ;;
+        "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "logs") words="-n --limit --data-dir --lock-timeout --json --help" ;;
+        "config show") words="--origin --format --data-dir --lock-timeout --json --help" ;;
+        "config get") words="--data-dir --lock-timeout --json --help" ;;
+        "config set") words="--data-dir --lock-timeout --json --help" ;;
+        "config unset") words="--data-dir --lock-timeout --json --help" ;;
+        "config path") words="--data-dir --lock-timeout --json --help" ;;
+        "edit") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "demo") words="--keep --data-dir --lock-timeout --json --help" ;;
+        "hook") words="--data-dir --lock-timeout --json --help" ;;
+        "drain") words="--data-dir --lock-timeout --json --help" ;;
+        "mcp-bridge") words="--data-dir --lock-timeout --json --help" ;;
+        "completions") words="bash zsh fish powershell --data-dir --lock-timeout --json --help" ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -F _ai_memory ai-memory

@@ -1,0 +1,48 @@
+# PowerShell completion for ai-memory; made by `ai-memory completions powershell`
+$script:AiMemoryWords = @{
+    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'list-projects', 'where', 'status', 'init', 'reindex', 'path', 'logs', 'config', 'edit', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    'search' = @('-n', '--limit', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'write-page' = @('-b', '--body', '--file', '-p', '--path', '--title', '--kind', '-t', '--tag', '--tier', '--pinned', '--no-pinned', '--expires-at', '--expected-version', '--create-only', '--scope', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'append' = @('-p', '--path', '-b', '--body', '--file', '--expected-version', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'set' = @('-p', '--path', '--title', '-t', '--tag', '--kind', '--tier', '--pin', '--unpin', '--expires-at', '--alias', '--expected-version', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'move' = @('-p', '--path', '--new', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'delete-page' = @('-p', '--path', '--expected-version', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'recent' = @('-n', '--limit', '--after', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'pages' = @('--kind', '-t', '--tag', '--tier', '--prefix', '--since', '--until', '--pinned', '--no-pinned', '--sort', '-n', '--limit', '--offset', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'history' = @('-p', '--path', '-n', '--limit', '--offset', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'list-projects' = @('--workspace', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'where' = @('--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'status' = @('--line', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'init' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'path' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'logs' = @('-n', '--limit', '--data-dir', '--lock-timeout', '--json', '--help')
+    'config show' = @('--origin', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'config get' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'config set' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'config unset' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'config path' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'edit' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'demo' = @('--keep', '--data-dir', '--lock-timeout', '--json', '--help')
+    'hook' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'drain' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'mcp-bridge' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'completions' = @('bash', 'zsh', 'fish', 'powershell', '--data-dir', '--lock-timeout', '--json', '--help')
+    'config' = @('show', 'get', 'set', 'unset', 'path')
+}
+Register-ArgumentCompleter -Native -CommandName ai-memory -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $names = @($commandAst.CommandElements | Select-Object -Skip 1 |
+        Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+        ForEach-Object { $_.ToString() } | Where-Object { -not $_.StartsWith('-') })
+    $command = ''
+    foreach ($length in 2, 1) {
+        if ($names.Count -ge $length) {
+            $candidate = ($names[0..($length - 1)]) -join ' '
+            if ($script:AiMemoryWords.ContainsKey($candidate)) { $command = $candidate; break }
+        }
+    }
+    $script:AiMemoryWords[$command] | Where-Object { $_ -like "$wordToComplete*" } |
+        ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+}

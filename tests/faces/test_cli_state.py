@@ -1,0 +1,191 @@
+"""Status, settings, projects, and the examples of the docs, from the command line."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_room import Room
+
+from ai_memory.cli.commands import ROWS, Command
+from ai_memory.store.log import write_line
+from ai_memory.store.spool import Spool
+from ai_memory.store.state import Drain, open_state, record_drain
+
+EVENT = "1764000000000000000-1-0a0b0c0d.json"
+"""An event of November 2025: it waits for long."""
+
+
+def degraded(room: Room) -> str:
+    """All that status calls degraded, as one text."""
+    return "\n".join(room.json("status")["degraded"])
+
+
+def test_a_healthy_memory_has_nothing_degraded(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "[[notes/none]]")
+    status = room.json("status")
+    assert (status["degraded"], status["index"]["is_behind"], status["lock"]) == ([], False, None)
+    assert (status["counts"]["pages"], status["counts"]["unresolved_links"], status["project_pages"]) == (1, 1, 1)
+    assert room.ok("status", "--line") == "memory default/shop · 1 pages\n"
+
+
+def test_status_tells_what_waits_and_what_was_set_aside(room: Room) -> None:
+    room.ok("init")
+    (room.data_dir / "spool" / EVENT).write_text("{}")
+    status = room.json("status")
+    assert (status["spool"]["pending"], status["spool"]["oldest_at"]) == (1, "2025-11-24T16:00:00Z")
+    assert "1 events wait since" in degraded(room)
+    assert room.ok("status", "--line") == "memory default/shop · 0 pages · 1 waiting · 1 degraded\n"
+    spool = Spool(
+        type("Place", (), {"spool": room.data_dir / "spool", "quarantine": room.data_dir / "spool/quarantine"})()
+    )
+    spool.quarantine(EVENT, "no JSON", at_us=0)
+    assert "1 events could not be applied" in degraded(room)
+
+
+def test_status_tells_that_the_last_drain_failed(room: Room) -> None:
+    room.ok("init")
+    connection = open_state(room.data_dir / "state.db")
+    record_drain(connection, Drain(0, 1_000_000, applied=3, fault="disk full"))
+    connection.commit()
+    connection.close()
+    assert "the last drain failed: disk full" in degraded(room)
+    assert room.json("status")["drain"]["ended_at"] == "1970-01-01T00:00:01Z"
+
+
+def test_status_names_a_merge_that_nobody_finished(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "x")
+    (room.data_dir / "wiki" / ".git" / "MERGE_HEAD").write_text(room.git("rev-parse", "HEAD"))
+    assert "git merge --abort" in degraded(room)
+    assert room.run("write-page", "-p", "notes/b.md", "-b", "x").exit_code == 1
+    assert room.run("recent").exit_code == 0
+
+
+def test_status_names_pages_that_cannot_be_read(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "x")
+    room.file("notes/bad.md").write_text("---\ntags: [\n---\nx\n")
+    assert "1 pages cannot be read as pages" in degraded(room)
+
+
+def test_where_says_why(room: Room) -> None:
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    subprocess.run(["git", "remote", "add", "origin", "git@github.com:Acme/API.git"], check=True)
+    answer = room.json("where")
+    assert (answer["scope"]["resolved_by"], answer["identity"]) == ("remote", "github.com/acme/api")
+    assert (answer["is_guess"], answer["is_known"]) == (False, False)
+    assert "github.com/acme/api" in room.ok("where")
+
+
+def test_where_says_that_a_home_folder_is_only_a_guess(
+    room: Room, scratch_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(scratch_home)
+    assert "writes and deletes need --project" in room.ok("where")
+
+
+def test_projects_are_listed_with_their_pages(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "x")
+    room.ok("write-page", "-p", "other:notes/b.md", "-b", "x")
+    rows = room.json("list-projects")["projects"]
+    assert [(row["workspace"], row["project"], row["pages"]) for row in rows] == [
+        ("default", "other", 1),
+        ("default", "shop", 1),
+    ]
+    assert room.json("list-projects", "--workspace", "none")["projects"] == []
+
+
+def test_pages_of_all_projects_are_named_with_their_project(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "x")
+    room.ok("write-page", "-p", "other:notes/b.md", "-b", "x")
+    told = room.ok("pages", "--all")
+    assert "other:notes/b.md" in told
+    assert "shop:" not in told
+    assert "notes/b.md" not in room.ok("pages")
+
+
+def test_a_setting_is_changed_and_the_comments_stay(room: Room) -> None:
+    room.ok("init")
+    config = room.data_dir / "config.toml"
+    config.write_text("# mine\n[capture]\nprompts = true  # for now\n")
+    assert room.ok("config", "get", "capture.prompts") == "true\n"
+    assert room.ok("config", "set", "capture.prompts", "no") == "capture.prompts = false (file)\n"
+    assert config.read_text() == "# mine\n[capture]\nprompts = false  # for now\n"
+    origins = {row["key"]: row["origin"] for row in room.json("config", "show")["settings"]}
+    assert (origins["capture.prompts"], origins["log_level"]) == ("file", "default")
+    assert "# file" in room.ok("config", "show", "--origin")
+    room.ok("config", "unset", "capture.prompts")
+    assert room.ok("config", "get", "capture.prompts") == "true\n"
+    assert room.ok("config", "path") == f"{config}\n"
+
+
+def test_a_setting_that_is_none_names_the_nearest(room: Room) -> None:
+    result = room.run("config", "set", "capture.promts", "no")
+    assert (result.exit_code, "capture.prompts" in result.stderr) == (3, True)
+    assert room.run("config", "set", "capture.prompts", "perhaps").exit_code == 1
+    assert room.run("config", "unset", "capture.prompts").exit_code == 0
+    assert not room.data_dir.exists()
+
+
+def test_a_setting_that_the_environment_hides_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AI_MEMORY_CAPTURE__PROMPTS", "yes")
+    result = room.run("config", "set", "capture.prompts", "no")
+    assert "AI_MEMORY_CAPTURE__PROMPTS is set and wins" in result.stderr
+    assert result.stdout == "capture.prompts = true (env)\n"
+
+
+def test_the_last_lines_of_the_logs_are_shown(room: Room) -> None:
+    for number in range(5):
+        write_line(room.data_dir / "logs", "drain", f"applied {number}", at_us=1_764_000_000_000_000 + number)
+    lines = room.json("logs", "-n", "2")["lines"]
+    assert [line.rpartition(": ")[2] for line in lines] == ["applied 3", "applied 4"]
+    assert "applied 4" in room.ok("logs")
+
+
+def test_a_deleted_index_is_built_again(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "x")
+    before = room.json("pages")
+    for file in room.data_dir.glob("index-*"):
+        file.unlink()
+    assert room.json("reindex")["pages"] == 1
+    assert room.json("pages") == before
+
+
+def test_a_first_start_twice_is_one_data_dir(room: Room) -> None:
+    assert room.json("init")["created"] is True
+    head = room.git("rev-parse", "HEAD")
+    assert room.json("init")["created"] is False
+    assert room.git("rev-parse", "HEAD") == head
+
+
+OPERATION_EXAMPLES = [
+    example
+    for name, row in ROWS.items()
+    if not isinstance(row, Command) or name == "completions"
+    for example in row.examples
+]
+
+
+@pytest.mark.parametrize("example", OPERATION_EXAMPLES)
+def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> None:
+    (room.checkout / "queue.md").write_text("# Queue\n\nOne a tenant.\n")
+    if not example.startswith("write-page"):
+        room.ok("write-page", "-p", "notes/retry-budget.md", "-b", "# Retry budget\n\nLock order.", "--tag", "http")
+    room.ok(*shlex.split(example))
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if not isinstance(row, Command)])
+def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -> None:
+    room.ok("write-page", "-p", "notes/retry-budget.md", "-b", "# Retry budget\n\nLock order.", "--tag", "http")
+    (room.checkout / "queue.md").write_text("# Queue\n")
+    words = [word for word in shlex.split(ROWS[name].examples[-1]) if word != "--json"]
+    if name == "write-page":
+        words[words.index("decisions/queue.md")] = "decisions/other.md"
+    answer = json.loads(room.ok(*words, "--json"))
+    assert (answer["v"], answer["ok"]) == (1, True)
+    assert isinstance(answer["gaps"], list)
+    assert isinstance(answer["omitted"], int)
+    if "scope" in answer and answer["scope"] is not None:
+        assert set(answer["scope"]) == {"workspace", "project", "resolved_by"}
+    for row in answer.get("pages", []) if isinstance(answer.get("pages"), list) else []:
+        assert {"workspace", "project", "path"} <= set(row)
