@@ -1,9 +1,13 @@
 """Tables and progress bars. The one module that imports rich, and only for a terminal."""
 
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+WHOLE_CELLS = 20
+"""Columns up to this width (times, kinds, versions) are never folded, titles and paths are."""
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -37,9 +41,10 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    table = Table(box=None, header_style="" if os.environ.get("NO_COLOR") else "bold", pad_edge=False)
+    for at, column in enumerate(columns):
+        is_short = max(width(row[at]) for row in rows) <= WHOLE_CELLS
+        table.add_column(column, overflow="fold", no_wrap=is_short)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console = Console()

@@ -9,6 +9,7 @@ import pytest
 from cli_room import Room
 
 from ai_memory.cli.commands import ROWS, Command
+from ai_memory.paths import DataDir
 from ai_memory.store.log import write_line
 from ai_memory.store.spool import Spool
 from ai_memory.store.state import Drain, open_state, record_drain
@@ -37,10 +38,7 @@ def test_status_tells_what_waits_and_what_was_set_aside(room: Room) -> None:
     assert (status["spool"]["pending"], status["spool"]["oldest_at"]) == (1, "2025-11-24T16:00:00Z")
     assert "1 events wait since" in degraded(room)
     assert room.ok("status", "--line") == "memory default/shop · 0 pages · 1 waiting · 1 degraded\n"
-    spool = Spool(
-        type("Place", (), {"spool": room.data_dir / "spool", "quarantine": room.data_dir / "spool/quarantine"})()
-    )
-    spool.quarantine(EVENT, "no JSON", at_us=0)
+    Spool(DataDir(room.data_dir)).quarantine(EVENT, "no JSON", at_us=0)
     assert "1 events could not be applied" in degraded(room)
 
 
