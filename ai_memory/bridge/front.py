@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 
 from ai_memory import __version__
 from ai_memory.bridge.desk import Desk
-from ai_memory.bridge.options import HELP, BadUsage, Options, parse, selected
+from ai_memory.bridge.options import HELP, MANIFEST_FORMAT, BadUsage, Options, parse, selected
 from ai_memory.bridge.wire import Wire
 
 TYPE_CHECKING = False  # importing typing costs 5 ms (2026-11-30)
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-MANIFEST_FORMAT = 1
 GRACE_S = 0.6
 """How long calls may go on after the client closed the pipe. A write that is killed then, the next one finishes."""
 FLUSH_S = 0.2

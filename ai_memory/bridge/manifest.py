@@ -12,8 +12,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ai_memory import __version__
 from ai_memory.bridge.calls import tool_parameters
-from ai_memory.bridge.front import MANIFEST_FORMAT
 from ai_memory.bridge.instructions import INSTRUCTIONS
+from ai_memory.bridge.options import MANIFEST_FORMAT
 from ai_memory.operations.signature import json_schema
 from ai_memory.operations.table import OPERATIONS, Operation
 

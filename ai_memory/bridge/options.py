@@ -4,6 +4,9 @@ TYPE_CHECKING = False  # importing typing costs 5 ms (2026-11-30)
 if TYPE_CHECKING:
     from typing import Any
 
+MANIFEST_FORMAT = 1
+"""Of `manifest.json`: the generator writes it, the front door refuses another one."""
+
 DEFAULT_PROFILE = "full"
 """`core` will do once the handoff tools are in it: today it would only lose `memory_delete_page`."""
 
