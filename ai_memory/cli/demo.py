@@ -107,7 +107,7 @@ def _say_nothing(_text: str) -> None:
 def play(stage: Stage) -> Iterator[Step]:
     """The steps one after the other; the first that fails is the last."""
     acts: tuple[tuple[str, Callable[[Stage], str]], ...] = (
-        ("A git checkout of a small shop with a rounding bug", _open_shop),
+        ("A git checkout of a small shop with a rounding bug, and a new data dir", _open_shop),
         ("Claude Code works on it, and stops half way", _record_session),
         ("The drain turns events into pages", _wait_for_drain),
         ("The page of that session", _show_session_page),
@@ -152,7 +152,7 @@ def answer(steps: list[Step], kept: Path | None) -> dict[str, object]:
 def _open_shop(stage: Stage) -> str:
     commit = make_checkout(stage.checkout)
     (stage.room / "home").mkdir()
-    return f"{', '.join(FILES)} at commit {commit[:12]}"
+    return f"{', '.join(FILES)} at commit {commit[:12]}\n{run_ai_memory(stage, 'init')}"
 
 
 def _record_session(stage: Stage) -> str:
