@@ -93,6 +93,9 @@ def _apply_session(
     place = place_of(new[0]) if session is None else None
     session = session or _opened(new[0], place or place_of(new[0]))
     session = advance(session, new)
+    if any(event.kind in _PAUSING for event in new):
+        here = place_of(next((event for event in reversed(new) if event.cwd), new[-1]))
+        session = replace(session, branch_end=here.branch, commit_end=here.commit)
     state_sessions.put_session(connection, session)
     state_sessions.add_observations(connection, [_observation(event) for event in new])
     batch.applied += len(new)
@@ -124,7 +127,7 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
     end_seen = max([session.end_seen_us, *(event.at_us for event in events if event.kind == "session-end")])
     active = max([session.active_us, *map(_activity, events)])
     ended = end_seen if end_seen and active <= end_seen + AFTERGLOW_US else None
-    was_resumed = session.ended_at_us is not None and ended is None
+    was_resumed = session.ended_at_us is not None and active > session.ended_at_us + AFTERGLOW_US
     handoff = "" if was_resumed else session.handoff
     if not handoff:
         pausing = next((event for event in events if event.kind in _HANDING_OVER), None)

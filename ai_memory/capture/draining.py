@@ -198,22 +198,33 @@ class Drainer:
 
     def _pause_grown(self) -> None:
         """Bring provisional handoffs of running sessions up to date; commit the page of one about to compact."""
-        grown, self._batch = self._batch, Batch()
-        for identifier in sorted(grown.touched):
-            with self._memory.state_reading() as connection:
-                session = state_sessions.session(connection, identifier) if connection is not None else None
-            if session is None or not session.is_open:
-                continue
-            try:
-                self._work.pause(session, render=identifier in grown.pausing)
-                if identifier in grown.compacting:
-                    self._work.refresh(session, now_us=self._memory.clock())
-            except (MemoryFault, OSError) as fault:
-                self._say(f"session {identifier}: its provisional handoff failed: {str(fault).partition(chr(10))[0]}")
-            self._step("paused")
+        known, self._batch = self._batch, Batch()
+        tried: set[str] = set()
+        while grown := [session for session in self._grown() if session.id not in tried]:
+            tried.update(session.id for session in grown)
+            for session in grown:
+                is_pausing = session.id in known.pausing or session.id not in known.touched  # unknown: after a kill
+                try:
+                    self._pause(session, render=is_pausing, refresh=session.id in known.compacting)
+                except (MemoryFault, OSError) as fault:
+                    reason = str(fault).partition("\n")[0]
+                    self._say(f"session {session.id}: its provisional handoff failed: {reason}")
+                self._step("paused")
+
+    def _grown(self) -> list[Session]:
+        with self._memory.state_reading() as connection:
+            return state_sessions.grown_sessions(connection) if connection is not None else []
+
+    def _pause(self, session: Session, *, render: bool, refresh: bool) -> None:
+        self._work.pause(session, render=render)
+        if refresh:
+            self._work.refresh(session, now_us=self._memory.clock())
+        with self._memory.state_transaction() as connection:
+            state_sessions.note_rendered(connection, session.id, session.observations)
 
     def _settle(self) -> None:
-        """What has no event of its own: handoffs of killed sessions, edits by hand, old ids and logs."""
+        """What has no event of its own: work that a killed drain left, handoffs of killed sessions, edits by hand."""
+        self._finish_ended()
         for provisional in self._outbox.provisionals():
             if self._outbox.may_hand_over(provisional):
                 self._hand_over(provisional)

@@ -13,7 +13,7 @@ from ai_memory.capture.words import agent_name, minute, plain
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef
-from ai_memory.text.fences import fence
+from ai_memory.text.fences import fence, neutralise
 from ai_memory.text.times import DAY_US, parse_time
 
 MAX_SHOWN = 10_000
@@ -268,7 +268,7 @@ def render(handoff: Handoff, ref: PageRef) -> str:
     """What a session that takes the handoff is shown: actions first, since screens cut the end. At most 10,000
     characters, the same bytes for the same page."""
     head = f"Handoff from {agent_name(handoff.from_agent)}, {minute(handoff.created_at_us)}\n\n"
-    inside = "\n\n".join(
+    whole = "\n\n".join(
         part
         for part in (
             _list("Open questions", handoff.open_questions),
@@ -278,6 +278,7 @@ def render(handoff: Handoff, ref: PageRef) -> str:
         )
         if part
     )
+    inside = neutralise(whole)  # first: it lengthens, and only then can it be measured
     while True:
         text = f"{head}{fence(inside, source=str(ref))}\n{CONSUMED}\n"
         over = len(text) - MAX_SHOWN

@@ -73,6 +73,7 @@ _FIRST = (
     """,
     "CREATE UNIQUE INDEX observations_in_order ON observations(session, at_us, event_id)",
     "CREATE INDEX observations_claims ON observations(text) WHERE kind = 'handoff-claimed'",
+    "CREATE INDEX sessions_grown ON sessions(last_at_us) WHERE ended_at_us IS NULL AND refreshed < observations",
     "CREATE INDEX sessions_by_handoff ON sessions(handoff) WHERE handoff <> ''",
     """
     CREATE VIRTUAL TABLE observations_fts USING fts5(

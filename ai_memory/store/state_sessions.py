@@ -205,6 +205,22 @@ def due_sessions(connection: Connection, *, limit: int = 64) -> list[Session]:
     return [Session(*row) for row in rows]
 
 
+def grown_sessions(connection: Connection, *, limit: int = 64) -> list[Session]:
+    """Running sessions with work that neither a page nor a provisional handoff tells of, newest first."""
+    rows = connection.execute(
+        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE ended_at_us IS NULL AND refreshed < observations"
+        " AND work > handed_work AND handoff <> '' ORDER BY last_at_us DESC, id LIMIT ?",
+        (limit,),
+    )
+    return [Session(*row) for row in rows]
+
+
+def note_rendered(connection: Connection, identifier: str, told: int) -> None:
+    """The provisional handoff of that session tells of so many observations."""
+    sql = "UPDATE sessions SET refreshed = max(refreshed, ?) WHERE id = ?"
+    connection.execute(sql, (told, identifier))
+
+
 def idle_sessions(connection: Connection, before_us: int) -> int:
     """How many open sessions have had no event since that instant."""
     sql = "SELECT count(*) FROM sessions WHERE ended_at_us IS NULL AND last_at_us < ?"
