@@ -5,8 +5,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
-from ai_memory.text.outline import Leaf, outline
+from ai_memory.text.outline import Block, Leaf, outline
 from ai_memory.text.plain import plain_line
 
 TARGET = 600
@@ -32,6 +34,18 @@ class Chunk:
     body: str
 
 
+class _Piece(NamedTuple):
+    """Lines that hang together: up to a blank line outside of code, or to a heading."""
+
+    first: int
+    """0-based line of the body."""
+    past: int
+    heading: Block | None
+    """The heading that it begins with."""
+    has_text: bool
+    """It holds more than that heading."""
+
+
 def chunks(body: str, *, first_line: int = 1) -> list[Chunk]:
     """The passages of a body, in order; together they hold every character that is not blank exactly once.
 
@@ -39,55 +53,69 @@ def chunks(body: str, *, first_line: int = 1) -> list[Chunk]:
     is cut only when it is longer than that. `first_line` is the file's line on which the body begins.
     """
     lines = body.split("\n")
-    whole = _unbreakable(body)
+    starts = [0, *accumulate([len(line) + 1 for line in lines])]
     found: list[Chunk] = []
-    for heading, first, last in _sections(body, len(lines)):
-        for start, end, size in _passages(lines, _pieces(lines, whole, first, last)):
-            if size <= CAP:
-                text = "\n".join(lines[start:end])
-                text = text.replace("\r\n", "\n") if "\r" in text else text
-                found.append(Chunk(heading, first_line + start, first_line + end - 1, text.rstrip()))
-            else:
-                found += _cut(heading, lines, whole, start, end, first_line)
+    above: list[tuple[int, str]] = []
+    path = ""
+    first = past = 0
+    has_text = False
+    for piece in _pieces(body, lines):
+        size = starts[past] - starts[first]
+        is_full = size >= TARGET or starts[piece.past] - starts[first] > PLATEAU_END
+        if has_text and (piece.heading or is_full):
+            found += _passage(body, lines, path, first, past, first_line)
+            first, has_text = piece.first, False
+        elif not past:
+            first = piece.first
+        if piece.heading:
+            path = _path(above, piece.heading, body)
+        past = piece.past
+        has_text = has_text or piece.has_text
+    if past:
+        found += _passage(body, lines, path, first, past, first_line)
     return found
 
 
-def _sections(body: str, count: int) -> list[tuple[str, int, int]]:
-    """(heading path, first line, one past the last line) for each heading and what stands under it.
+def _path(above: list[tuple[int, str]], heading: Block, body: str) -> str:
+    """The heading path below which text now stands; `above` is brought up to date."""
+    while above and above[-1][0] >= heading.level:
+        above.pop()
+    above.append((heading.level, plain_line(heading.text(body))))
+    return " > ".join([title for _, title in above if title])[-_MAX_HEADING:]
 
-    A heading with nothing under it joins the section that follows.
-    """
-    sections: list[tuple[str, int, int]] = []
-    above: list[tuple[int, str]] = []
-    start, path = 0, ""
+
+def _pieces(body: str, lines: list[str]) -> Iterator[_Piece]:
+    """The pieces in order. Lines that hold ink but no block, such as an empty list item, go with what is before."""
+    first, past = -1, 0
+    heading: Block | None = None
     has_text = False
     for block in outline(body):
-        if block.kind is not Leaf.HEADING or block.depth:
+        if block.first > past and any(map(str.strip, lines[past : block.first])):
+            first, past, has_text = (past if first < 0 else first), block.first, True
+        is_heading = block.kind is Leaf.HEADING and not block.depth
+        if first >= 0 and (is_heading or block.first > past):
+            yield _Piece(first, past, heading, has_text)
+            first, heading, has_text = -1, None, False
+        if first < 0:
+            first = block.first
+        if is_heading:
+            heading = block
+        else:
             has_text = True
-            continue
-        if has_text:
-            sections.append((path, start, block.first))
-            start, has_text = block.first, False
-        while above and above[-1][0] >= block.level:
-            above.pop()
-        above.append((block.level, plain_line(block.text(body))))
-        path = " > ".join(title for _, title in above if title)[-_MAX_HEADING:]
-    sections.append((path, start, count))
-    return sections
+        past = block.last + 1
+    if any(map(str.strip, lines[past:])):
+        first, past, has_text = (past if first < 0 else first), len(lines), True
+    if first >= 0:
+        yield _Piece(first, past, heading, has_text)
 
 
-def _pieces(lines: list[str], whole: dict[int, int], first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Runs of lines that hang together: up to the next blank line outside of code."""
-    at = first
-    while at < last:
-        if not lines[at].strip() and at not in whole:
-            at += 1
-            continue
-        end = at
-        while end < last and (end in whole or lines[end].strip()):
-            end = min(whole.get(end, end), last - 1) + 1
-        yield at, end
-        at = end
+def _passage(body: str, lines: list[str], path: str, first: int, past: int, first_line: int) -> Iterator[Chunk]:
+    """The chunk of those lines, or several when they are over the cap."""
+    held = [(number, line.rstrip("\r")) for number, line in enumerate(lines[first:past], first)]
+    if sum([len(line) + 1 for _, line in held]) > CAP + 1:
+        yield from _cut(path, lines, _unbreakable(body), first, past, first_line)
+    else:
+        yield from _chunk(path, held, first_line)
 
 
 def _unbreakable(body: str) -> dict[int, int]:
@@ -97,24 +125,6 @@ def _unbreakable(body: str) -> dict[int, int]:
         for block in outline(body)
         if block.last > block.first and block.kind in (Leaf.FENCE, Leaf.CODE, Leaf.HTML)
     }
-
-
-def _passages(lines: list[str], pieces: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """(first line, one past the last, characters): pieces joined until a passage is long enough."""
-    start = end = size = 0
-    for first, past in pieces:
-        length = past - first
-        for line in lines[first:past]:
-            length += len(line)
-        if size and (size >= TARGET or size + length > PLATEAU_END):
-            yield start, end, size
-            size = 0
-        if not size:
-            start = first
-        end = past
-        size += length
-    if size:
-        yield start, end, size
 
 
 def _cut(

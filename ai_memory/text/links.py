@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from ai_memory.model import PageRef
+from ai_memory.text.frontmatter import split
 from ai_memory.text.inline import Form, Target, scan_inline
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT
 from ai_memory.text.outline import Block, outline
+from ai_memory.text.splice import one_line_yaml
 
 REFERENCES = "references"
 INVERSE_NAMES: Mapping[str, str] = {
@@ -138,10 +140,20 @@ def resolve_relation(text: str, *, at: PageRef) -> PageRef | None:
 
 
 def rewrite_links(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], now_at: PageRef) -> str:
-    """The body of page `at`, to be stored at `now_at`, with every link leading where it should after `moved`.
+    """The file of page `at`, to be stored at `now_at`, with every link leading where it should after `moved`.
 
-    Only targets change that would lead elsewhere; label, anchor, query and every other byte stay.
+    Only targets change that would lead elsewhere, in the body and in `relations`; label, anchor, query and every
+    other byte stay. *Errors*: BadPage when the frontmatter holds relations and is broken.
     """
+    parts = split(text)
+    block = text[parts.block_start : parts.block_end]
+    if "relations" in block:
+        block = _rewrite_relations(block, at=at, moved=moved, now_at=now_at)
+    body = _rewrite_body(text[parts.body_start :], at=at, moved=moved, now_at=now_at)
+    return text[: parts.block_start] + block + text[parts.block_end : parts.body_start] + body
+
+
+def _rewrite_body(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], now_at: PageRef) -> str:
     if "[" not in text:
         return text
     pieces: list[str] = []
@@ -152,6 +164,21 @@ def rewrite_links(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], n
             pieces += (text[done:place], new)
             done = place + len(target.text)
     return "".join([*pieces, text[done:]])
+
+
+def _rewrite_relations(block: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], now_at: PageRef) -> str:
+    """The frontmatter block with the targets in `relations` rewritten in their places."""
+    from ai_memory.text.yaml_block import entries  # PyYAML, 15 ms: only where relations stand
+
+    edits = []
+    for entry in entries(block, path=str(at)):
+        for scalar in entry.scalars if entry.key.text == "relations" else ():
+            new = rewrite_relation(scalar.text, at=at, moved=moved, now_at=now_at)
+            if new != scalar.text:
+                edits.append((scalar.start, scalar.end, one_line_yaml(new)))
+    for start, end, new in reversed(edits):
+        block = block[:start] + new + block[end:]
+    return block
 
 
 def rewrite_relation(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], now_at: PageRef) -> str:
@@ -168,9 +195,16 @@ def rewrite_relation(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef]
 
 def _targets(body: str) -> Iterator[tuple[Target, int]]:
     """Every target in the text of a body, with its offset in the body."""
+    bracket = body.find("[")
     for block in outline(body):
         spans = block.spans
-        if spans and body.find("[", spans[0][0], spans[-1][1]) >= 0:
+        if not spans or spans[-1][1] <= bracket:
+            continue
+        if bracket < spans[0][0]:
+            bracket = body.find("[", spans[0][0])
+            if bracket < 0:
+                return
+        if bracket < spans[-1][1]:
             text = block.text(body)
             if "[[" not in text and "](" not in text and "]:" not in text:
                 continue

@@ -56,6 +56,9 @@ _ATX_END = re.compile(r"[ \t]#+[ \t]*\Z")
 _FENCE_OPEN = re.compile(r"(`{3,})[^`]*\Z|(~{3,})")
 _LIST_MARKER = re.compile(r"[-+*](?=[ \t]|\Z)|([0-9]{1,9})[.)](?=[ \t]|\Z)")
 _SETEXT = re.compile(r"(?:=+|-+)[ \t]*\Z")
+_BLANKS = (" ", "\t")
+_PARAGRAPH = Leaf.PARAGRAPH
+_FENCE = Leaf.FENCE
 _STARTERS = frozenset(">#`~<=-+*_0123456789")
 
 
@@ -88,32 +91,56 @@ class _Scan:
         self.html_kind = 0
 
     def read(self, line: str, offset: int) -> None:
+        """Take the next line. Blank lines, lines that begin with a letter, and code between fences go the short way."""
         self.number += 1
         leaf = self.leaf
-        if not self.containers:
-            if not line:
-                self._blank_outside(leaf)
+        if not line:
+            if self._is_plain_blank(leaf):
                 return
-            if line[0].isalpha():
-                if leaf is None:
-                    leaf = self._open(Leaf.PARAGRAPH)
-                if leaf.kind is Leaf.PARAGRAPH:
-                    leaf.spans.append((offset, offset + len(line)))
-                    leaf.last = self.number
-                    return
+        elif leaf is not None and leaf.kind is _FENCE:
+            if not self.containers and self.fence not in line:
+                leaf.last = self.number
+                return
+        elif line[0].isalpha():
+            if leaf is None or (self.containers and leaf.kind is not _PARAGRAPH):
+                self.containers.clear()
+                leaf = self._open(_PARAGRAPH)
+            if leaf.kind is _PARAGRAPH:
+                leaf.spans.append((offset, offset + len(line)))
+                leaf.last = self.number
+                return
+        elif (leaf is None or leaf.kind is _PARAGRAPH or self.containers) and self._begin(line, offset):
+            return
         self._read_slowly(line, offset)
 
-    def _blank_outside(self, leaf: Block | None) -> None:
+    def _begin(self, line: str, offset: int) -> bool:
+        """Take a line that begins, at its very first column, a heading or a bullet with a word: the common ones."""
+        first = line[0]
+        if first == "#":
+            return self._start_leaf(line, offset, 0, 0, in_paragraph=False)
+        if first in "-*+" and line[1:2] == " " and line[2:3].isalpha():
+            self.containers[:] = (2,)
+            self._open(_PARAGRAPH).spans.append((offset + 2, offset + len(line)))
+            return True
+        return False
+
+    def _is_plain_blank(self, leaf: Block | None) -> bool:
+        """Take a blank line that at most ends a paragraph: no quote, no fresh item, no code around."""
+        if self.empty_item or _QUOTE in self.containers:
+            return False
         if leaf is None:
-            return
-        if leaf.kind is Leaf.FENCE or (leaf.kind is Leaf.HTML and self.html_kind < 6):
+            return True
+        if leaf.kind is _FENCE:
             leaf.last = self.number
-        elif leaf.kind is not Leaf.CODE:
+            return True
+        if leaf.kind is _PARAGRAPH:
             self.leaf = None
+            return True
+        return False
 
     def _read_slowly(self, line: str, offset: int) -> None:
         column = 0
-        at, at_column = _skip_blanks(line, 0, 0)
+        at, at_column = _skip_blanks(line, 0, 0) if line[:1] in _BLANKS else (0, 0)
         matched = 0
         for width in self.containers:
             if width == _QUOTE:
@@ -253,10 +280,10 @@ class _Scan:
             leaf.last = self.number
 
     def _open(self, kind: Leaf) -> Block:
-        self.leaf = Block(kind, self.number, len(self.containers))
-        self.blocks.append(self.leaf)
+        leaf = self.leaf = Block(kind, self.number, len(self.containers))
+        self.blocks.append(leaf)
         self.empty_item = False
-        return self.leaf
+        return leaf
 
     def _push(self, width: int) -> None:
         self.containers.append(width)

@@ -3,10 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ai_memory.text.faults import BadPage
 from ai_memory.text.frontmatter import Parts, read_block, split
 from ai_memory.text.simple_yaml import is_plain
+
+if TYPE_CHECKING:
+    from ai_memory.text.yaml_block import Entry
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _YAML_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF)}
@@ -76,7 +80,7 @@ def _prove(new: str, expected: Mapping[str, object], body: str, *, path: str) ->
 class _Editor:
     """Edits of one block, collected as (start, end, new text) and applied from the end."""
 
-    def __init__(self, block: str, found: list, newline: str, path: str) -> None:  # type: ignore[type-arg]
+    def __init__(self, block: str, found: "list[Entry]", newline: str, path: str) -> None:
         self.block = block
         self.found = found
         self.newline = newline
@@ -111,11 +115,11 @@ class _Editor:
             self._replace_lines(place, value)
         elif entry.item_column >= 0 and isinstance(value, list) and value and self._starts_below(place):
             pad = " " * entry.item_column
-            items = "".join(f"{pad}- {_flow(item)}{self.newline}" for item in value)
+            items = "".join(f"{pad}- {one_line_yaml(item)}{self.newline}" for item in value)
             self.edits.append((self._next_line(colon), self._entry_end(place), items))
         elif entry.is_flow or (entry.is_scalar and entry.style not in ("|", ">")):
             blank = "" if self.block[entry.start - 1 : entry.start].isspace() else " "
-            self.edits.append((entry.start, entry.end, blank + _flow(value)))
+            self.edits.append((entry.start, entry.end, blank + one_line_yaml(value)))
         else:
             self._replace_lines(place, value)
 
@@ -180,16 +184,16 @@ def _entry(key: str, value: object, column: int, newline: str) -> str:
         inner = "".join(_entry(str(name), one, column + 2, newline) for name, one in value.items())
         return f"{head}{newline}{inner}"
     if isinstance(value, (list, tuple)) and value:
-        flow = _flow(value)
+        flow = one_line_yaml(value)
         if len(flow) > _MAX_FLOW or any(isinstance(one, (Mapping, list, tuple)) for one in value):
             pad = " " * (column + 2)
-            return f"{head}{newline}" + "".join(f"{pad}- {_flow(one)}{newline}" for one in value)
+            return f"{head}{newline}" + "".join(f"{pad}- {one_line_yaml(one)}{newline}" for one in value)
         return f"{head} {flow}{newline}"
-    return f"{head} {_flow(value)}{newline}"
+    return f"{head} {one_line_yaml(value)}{newline}"
 
 
-def _flow(value: object) -> str:
-    """The value on one line."""
+def one_line_yaml(value: object) -> str:
+    """The value as YAML on one line, quoted only where it must be."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -197,9 +201,9 @@ def _flow(value: object) -> str:
     if isinstance(value, (int, float)):
         return _number(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(str(key))}: {_flow(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(str(key))}: {one_line_yaml(one)}" for key, one in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_flow(one) for one in value) + "]"
+        return "[" + ", ".join(one_line_yaml(one) for one in value) + "]"
     text = str(value)
     return text if is_plain(text) else _quoted(text)
 

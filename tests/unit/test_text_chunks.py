@@ -1,5 +1,6 @@
 """Chunks and excerpts."""
 
+import itertools
 import re
 
 from hypothesis import given, settings
@@ -30,7 +31,7 @@ def test_chunks_cover_every_inked_character_once_and_in_order(lines: list[str], 
         assert first_line <= chunk.start_line <= chunk.end_line < first_line + len(lines)
         there = "\n".join(lines[chunk.start_line - first_line : chunk.end_line - first_line + 1])
         assert inked(chunk.body) in inked(there)
-    for one, following in zip(found, found[1:], strict=False):
+    for one, following in itertools.pairwise(found):
         assert one.end_line <= following.start_line
 
 

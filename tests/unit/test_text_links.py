@@ -122,20 +122,20 @@ CONTAINERS = ("- ", "1. ", "2) ", "> ", ">", "* ")
 FLAT = [piece for piece in PIECES if piece not in CONTAINERS]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(FLAT), max_size=14).map("".join))
 def test_blocks_code_and_links_beside_html_are_those_of_markdown_it(text: str) -> None:
     """Outside of lists and quotes: inside them markdown-it lets HTML end a lazy paragraph, the specification not."""
     assert ours(text) == theirs(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from([piece for piece in PIECES if "<" not in piece]), max_size=14).map("".join))
 def test_blocks_code_and_links_without_html_are_exactly_those_of_markdown_it(text: str) -> None:
     assert ours(text) == theirs(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(QUIETER), max_size=50).map("".join))
 def test_longer_pages_agree_too(text: str) -> None:
     assert ours(text) == theirs(text)
@@ -215,11 +215,41 @@ def test_every_form_of_link_is_found(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[l](http://x.org/a.md)", "[l](mailto:a@b.c)", "[l](//x/y.md)", "[l](#a)", "![l](x.md)", "![[p.png]]", "[[p.png]]"]
-    + ["[l](p.pdf)", "[[a\\b]]", "[l](a\\b.md)", "[[]]", "[[ ]]", "[[#a]]", "[l]()", "[[http://x/y]]", "[[mailto:x]]"]
-    + ["[[Not a scope: x]]", "[[../../x]]", "[l](../../../../../x.md)", "[[a\nb]]", "\\[[a]]", "`[[a]]`", "``[[a]]``"]
-    + ["```\n[[a]]\n```", "~~~\n[l](x.md)\n~~~", "    [[a]]", "<!-- [[a]] -->", "[^1]: x", "[[.hidden/x]]", "[l](x/)"]
-    + ["[[" + "a" * 600 + "]]", "- ```\n  [[a]]\n  ```", "> ~~~\n> [[a]]"],
+    [
+        "[l](http://x.org/a.md)",
+        "[l](mailto:a@b.c)",
+        "[l](//x/y.md)",
+        "[l](#a)",
+        "![l](x.md)",
+        "![[p.png]]",
+        "[[p.png]]",
+        "[l](p.pdf)",
+        "[[a\\b]]",
+        "[l](a\\b.md)",
+        "[[]]",
+        "[[ ]]",
+        "[[#a]]",
+        "[l]()",
+        "[[http://x/y]]",
+        "[[mailto:x]]",
+        "[[Not a scope: x]]",
+        "[[../../x]]",
+        "[l](../../../../../x.md)",
+        "[[a\nb]]",
+        "\\[[a]]",
+        "`[[a]]`",
+        "``[[a]]``",
+        "```\n[[a]]\n```",
+        "~~~\n[l](x.md)\n~~~",
+        "    [[a]]",
+        "<!-- [[a]] -->",
+        "[^1]: x",
+        "[[.hidden/x]]",
+        "[l](x/)",
+        "[[" + "a" * 600 + "]]",
+        "- ```\n  [[a]]\n  ```",
+        "> ~~~\n> [[a]]",
+    ],
 )
 def test_what_is_no_link_to_a_page_is_left_out(text: str) -> None:
     assert targets(text) == []
@@ -310,6 +340,21 @@ def test_relation_targets_follow_in_their_own_form() -> None:
     assert rewrite_relation("b", at=AT, moved=MOVED, now_at=AT) == "b"
 
 
+def test_relations_in_the_frontmatter_follow_and_the_rest_of_it_stays() -> None:
+    text = (
+        "\ufeff---\r\ntitle: '[[a]]' # c\r\nrelations:\r\n  fixes: [ a,  b ] # d\r\n  causes:\r\n  - \"[[a|x]]\"\r\n"
+        "  - notes/x\r\nother: a\r\n---\r\n[[a]]"
+    )
+    new = (
+        text.replace("[ a,  b ]", "[ new/b,  b ]")
+        .replace('"[[a|x]]"', '"[[new/b|x]]"')
+        .replace("notes/x", '"web:y"')
+        .replace("\r\n[[a]]", "\r\n[[new/b]]")
+    )
+    assert rewrite_links(text, at=AT, moved=MOVED, now_at=AT) == new
+    assert rewrite_links(text, at=AT, moved={}, now_at=AT) == text
+
+
 PATHS = st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.md", "d e.md", "ü.md", "v1.js.md", "p(1).md"])
 PROJECTS = st.sampled_from(["api", "web"])
 REFS = st.builds(lambda project, path: ref(path, project), PROJECTS, PATHS)
@@ -331,7 +376,8 @@ def test_after_a_move_every_link_leads_where_it_should(
     body = "start `[[a]]` " + " and ".join(written(form, target, at) for form, target in linked) + " end\r\n"
     new = rewrite_links(body, at=at, moved=moved, now_at=now_at)
     before = [
-        Link(one.workspace, one.project, one.path) for one in (moved.get(l.ref, l.ref) for l in links(body, at=at))
+        Link(one.workspace, one.project, one.path)
+        for one in (moved.get(old.ref, old.ref) for old in links(body, at=at))
     ]
     assert links(new, at=now_at) == list(dict.fromkeys(before))
     assert rewrite_links(new, at=now_at, moved={}, now_at=now_at) == new

@@ -42,12 +42,65 @@ def test_a_good_path_is_normalised(given_path: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", " ", "/a.md", "a//b.md", "a/", "../a.md", "a/../b.md", "./a.md", "a/./b", ".md", "a/.md", ".hidden/a", "a\\b"]
-    + ["C:/a.md", "c:a", "con.md", "CON", "notes/Nul.txt.md", "aux/a.md", "com1.md", "LPT9.x.md", "com¹.md", "con .md"]
-    + ["conin$.md", "a /b.md", " a.md", "a .md", "a./b.md", "a..md", "a<b.md", 'a"b.md', "a|b.md", "a?.md", "a*.md"]
-    + ["a\0b.md", "a\nb.md", "a\x7fb.md", "a\u202eb.md", "a\u200bb.md", "\ufeffa.md", "a\ud800.md", "a\u2028b.md"]
-    + [".git/config", ".GIT/x.md", "a/.Git/x.md", ".g\u200cit/x.md", "git~1/x.md", "GIT~1/a.md", "notes~1.md"]
-    + ["_meta.md", "_META", "x/_meta.md", "_pending/a.md", "_Pending/a.md", "log.md", "log-2026-09.md", "bootstrap.md"],
+    [
+        "",
+        " ",
+        "/a.md",
+        "a//b.md",
+        "a/",
+        "../a.md",
+        "a/../b.md",
+        "./a.md",
+        "a/./b",
+        ".md",
+        "a/.md",
+        ".hidden/a",
+        "a\\b",
+        "C:/a.md",
+        "c:a",
+        "con.md",
+        "CON",
+        "notes/Nul.txt.md",
+        "aux/a.md",
+        "com1.md",
+        "LPT9.x.md",
+        "com¹.md",
+        "con .md",
+        "conin$.md",
+        "a /b.md",
+        " a.md",
+        "a .md",
+        "a./b.md",
+        "a..md",
+        "a<b.md",
+        'a"b.md',
+        "a|b.md",
+        "a?.md",
+        "a*.md",
+        "a\x00b.md",
+        "a\nb.md",
+        "a\x7fb.md",
+        "a\u202eb.md",
+        "a\u200bb.md",
+        "\ufeffa.md",
+        "a\ud800.md",
+        "a\u2028b.md",
+        ".git/config",
+        ".GIT/x.md",
+        "a/.Git/x.md",
+        ".g\u200cit/x.md",
+        "git~1/x.md",
+        "GIT~1/a.md",
+        "notes~1.md",
+        "_meta.md",
+        "_META",
+        "x/_meta.md",
+        "_pending/a.md",
+        "_Pending/a.md",
+        "log.md",
+        "log-2026-09.md",
+        "bootstrap.md",
+    ],
 )
 def test_a_path_that_some_disk_or_git_cannot_keep_is_refused(path: str) -> None:
     with pytest.raises(BadName) as refusal:
@@ -104,8 +157,29 @@ def test_good_project_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", ".git", "A", "ü", "-a", "_x", "a/b", "a b", "a.", "a.lock", "a.git", "con", "nul.x", "com1", "a\n"]
-    + ["_profile.", "_profile.A", "_global.x", "_profile.a.lock"],
+    [
+        "",
+        ".",
+        "..",
+        ".git",
+        "A",
+        "ü",
+        "-a",
+        "_x",
+        "a/b",
+        "a b",
+        "a.",
+        "a.lock",
+        "a.git",
+        "con",
+        "nul.x",
+        "com1",
+        "a\n",
+        "_profile.",
+        "_profile.A",
+        "_global.x",
+        "_profile.a.lock",
+    ],
 )
 def test_bad_project_names(name: str) -> None:
     with pytest.raises(BadName):
