@@ -53,7 +53,7 @@ _ai_memory() {
         "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;
         "where") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "status") words="--line --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "init") words="--data-dir --lock-timeout --json --help" ;;
+        "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
         "logs") words="-n --limit --data-dir --lock-timeout --json --help" ;;

@@ -135,6 +135,7 @@ complete -c ai-memory -n '__fish_seen_subcommand_from where' -l project -d 'proj
 complete -c ai-memory -n '__fish_seen_subcommand_from status' -l line -d 'one line, for a status bar'
 complete -c ai-memory -n '__fish_seen_subcommand_from status' -l workspace -d 'workspace, when not the current one'
 complete -c ai-memory -n '__fish_seen_subcommand_from status' -l project -d 'project, when not the current one'
+complete -c ai-memory -n '__fish_seen_subcommand_from init' -l allow-synced -d 'even in a folder that a cloud service syncs'
 complete -c ai-memory -n '__fish_seen_subcommand_from path' -s p -d 'page path'
 complete -c ai-memory -n '__fish_seen_subcommand_from path' -l path -d 'page path'
 complete -c ai-memory -n '__fish_seen_subcommand_from path' -l workspace -d 'workspace, when not the current one'

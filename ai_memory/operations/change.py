@@ -200,6 +200,7 @@ def delete_page(
     Its history keeps every version. A page that is not there is no fault.
     """
     scope, ref = locate(memory, path, workspace, project, write=True)
+    memory.fresh(ref)
     with memory.reading() as snapshot:
         is_known = memory.exists and (snapshot.page(ref) is not None or bool(snapshot.gaps))
     if not is_known:

@@ -25,11 +25,15 @@ class Initialised:
     omitted: int = 0
 
 
-def init(memory: "Memory") -> Initialised:
+def init(
+    memory: "Memory",
+    *,
+    allow_synced: Annotated[bool, Field("even in a folder that a cloud service syncs")] = False,
+) -> Initialised:
     """Create the data dir and its wiki; a second run changes nothing.
     Not needed: the first write does the same.
     """
-    return Initialised(str(memory.data_dir.root), memory.create())
+    return Initialised(str(memory.data_dir.root), memory.create(allow_synced=allow_synced))
 
 
 def init_text(result: Initialised) -> str:

@@ -125,7 +125,7 @@ def named_keys(
 def _with_body(before: Page | None, body: str, changes: Mapping[str, object | None], ref: PageRef) -> str:
     """The new text: the body below the frontmatter that the body itself, the page before, or nobody brings."""
     text = body if body.endswith("\n") or not body else f"{body}\n"
-    if before is not None and not parse(text, path=ref.path).frontmatter:
+    if before is not None and parse(text, path=ref.path).body == text:  # it brings no block of its own
         head = before.text[: len(before.text) - len(before.body)] if before.body else before.text
         text = head + text
     return splice(text, changes, path=ref.path) if changes else text
@@ -182,7 +182,8 @@ def _trailers(memory: "Memory", session_id: str | None) -> dict[str, str]:
 
 def _add_evidence(change: "Change", ref: PageRef, session_id: str, now_us: int) -> None:
     place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
-    change.state("page-session", **place, session=session_id, role="evidence", at_us=now_us)
+    row: dict[str, object] = {**place, "class": "session", "session": session_id, "at_us": now_us}
+    change.state("evidence", **row, quote="", cite="", sha256="")
 
 
 def written(memory: "Memory", scope: Scope, ref: PageRef, before: Page | None, change: "Change") -> WrittenPage:

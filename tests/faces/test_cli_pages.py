@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from cli_room import Room
 
+from ai_memory.model import PageRef
+from ai_memory.store.state import evidence_of, open_state
+
 BODY = "# Retry budget\n\nAt most 3 tries.\n"
 
 
@@ -109,6 +112,42 @@ def test_an_expected_version_that_is_old_changes_nothing(room: Room) -> None:
 def test_create_only_never_replaces(room: Room) -> None:
     write(room)
     assert room.run("write-page", "-p", "notes/retry-budget.md", "-b", "x", "--create-only").exit_code == 5
+
+
+def test_a_session_that_taught_a_page_is_kept_as_evidence(room: Room) -> None:
+    for _ in range(2):
+        write(room, "notes/a.md", BODY, "--session", "s-1")
+    assert evidence(room, "notes/a.md") == ["s-1"]
+    write(room, "notes/a.md", BODY, "--session", "s-2")
+    assert evidence(room, "notes/a.md") == ["s-1", "s-2"]
+    assert "Session: s-1" in room.git("log", "-1", "--format=%B")
+    room.ok("move", "notes/a.md", "notes/b.md")
+    assert evidence(room, "notes/b.md") == ["s-1", "s-2"]
+    room.ok("delete-page", "notes/b.md")
+    assert evidence(room, "notes/b.md") == []
+
+
+def evidence(room: Room, path: str) -> list[str]:
+    """Sessions that support the page."""
+    connection = open_state(room.data_dir / "state.db")
+    try:
+        return [row.session for row in evidence_of(connection, PageRef("default", "shop", path))]
+    finally:
+        connection.close()
+
+
+def test_a_page_made_by_hand_is_deleted_too(room: Room) -> None:
+    write(room)
+    room.file("notes/by-hand.md").write_text("# By hand\n")
+    assert room.json("delete-page", "notes/by-hand.md")["outcome"] == "deleted"
+    assert not room.file("notes/by-hand.md").exists()
+
+
+def test_an_empty_frontmatter_block_replaces_the_one_that_was_there(room: Room) -> None:
+    write(room, "notes/a.md", "# A\n", "--tag", "x")
+    write(room, "notes/a.md", "---\n---\n# B\n")
+    assert room.json("read-page", "notes/a.md")["pages"][0]["tags"] == []
+    assert room.file("notes/a.md").read_text() == "---\n---\n# B\n"
 
 
 def test_a_global_page_belongs_to_all_projects(room: Room) -> None:
