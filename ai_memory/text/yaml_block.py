@@ -165,7 +165,9 @@ class _Reader:
 
     def _key(self, event: Any, seen: set[str]) -> Scalar:
         if not isinstance(event, yaml.ScalarEvent):
-            self._refuse("a key is itself a list or mapping", "use plain words as keys; put a value with braces in quotes")
+            self._refuse(
+                "a key is itself a list or mapping", "use plain words as keys; put a value with braces in quotes"
+            )
         if event.implicit[0] and self._tag(event) == _MERGE:
             self._refuse("merge keys (<<) are not supported", "write the keys out")
         if event.value in seen:

@@ -145,6 +145,7 @@ def test_longer_pages_agree_too(text: str) -> None:
     "text",
     [
         "- ```\n  [x](y)\n  ```\n[a](b)\n",
+        "```\n    ```\n[a](b)\n",
         "> ```\n> [x](y)\n[a](b)\n",
         "1. a\n\n       [x](y)\n",
         "a\n    [x](y)\n",
