@@ -113,7 +113,7 @@ _MUST_MIX = frozenset(
 """Kinds whose shape ordinary text can have (`sk-circle-fade-dot`, base64): they must look made by a machine."""
 
 RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("bearer-token", ("bearer",), r"(?i)(?<![a-z0-9])bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
+    ("bearer-token", ("bearer",), r"(?i)bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
     (
         "basic-auth",
         ("basic ",),
@@ -122,8 +122,9 @@ RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("telegram-token", (":aa",), rf"(?<![A-Za-z0-9])\d{{6,10}}+:AA{_W}{{30,}}+"),
     (
         "discord-token",
-        ("mt", "mj", "mz", "md", "nd", "nt", "nj", "nz", "od", "ot"),
-        rf"(?<![A-Za-z0-9_.-])(?:M[TjzD]|N[DTjz]|O[DT]){_W}{{20,30}}+\.{_W}{{6}}\.{_W}{{27,}}+(?![A-Za-z0-9_.-])",
+        ("MT", "Mj", "Mz", "MD", "ND", "NT", "Nj", "Nz", "OD", "OT"),
+        rf"(?:M[TjzD]|N[DTjz]|O[DT])(?<![A-Za-z0-9_.-]..){_W}{{20,30}}+\.{_W}{{6}}\.{_W}{{27,}}+"
+        r"(?![A-Za-z0-9_.-])",
     ),
     ("slack-webhook", ("hooks.slack.com/",), r"hooks\.slack\.com/(?:services|workflows)/(?P<v>[A-Za-z0-9/_+-]{16,}+)"),
     ("discord-webhook", ("/api/webhooks/",), rf"/api/webhooks/\d{{10,24}}+/(?P<v>{_W}{{40,}}+)"),
@@ -148,12 +149,12 @@ RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "auth-header",
         ("x-", "api-key", "private-token", "auth-token", "authorization", "-security-token"),
-        r"(?i)(?<![a-z0-9])(?:x-api-key|api-key|private-token|deploy-token|job-token|authorization"
+        r"(?i)(?:x-api-key|api-key|private-token|deploy-token|job-token|authorization"
         r"|x-amz-security-token|x-[a-z0-9-]{0,30}+(?:(?<=auth)|(?<=key)|(?<=oken)|(?<=cret)))"
         r"[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+(?:token\s{1,4}+)?(?P<v>[A-Za-z0-9._~+/=|-]{8,}+)",
     ),
 )
-"""Kind, literals in lower case of which one must occur, pattern. Group `v`, where there is one, is the secret."""
+"""Kind, literals of which one must occur (lower case: in any case), pattern. Its group `v`, if any, is the secret."""
 
 _PATHS = ("/.ssh/", "/.aws/", "/.kube/", "/.gnupg/", "/gcloud/", "\\.ssh\\", "\\.aws\\", "\\.kube\\", "\\.gnupg\\")
 _NAMED = ("pass", "pwd", "secret", "token", "credential", "key", "pepper", "salt")
@@ -180,17 +181,17 @@ def scrub(text: str, *, extra: "Iterable[str]" = (), allow: "Iterable[str]" = ()
         text = _without_url_passwords(text, redact)
     text = _without_tokens(text, redact)
     for kind, literals, pattern in RULES:
-        if any(literal in low for literal in literals):
-            text = _apply(re.compile(pattern), kind, text, redact)
+        if any(literal in (text if literal[0].isupper() else low) for literal in literals):
+            text = _apply(pattern, kind, text, redact)
     if any(word in low for word in _NAMED):
         from ai_memory.scrub_named import scrub_named  # one more module, for the texts that name a value
 
         text = scrub_named(text, redact)
     if any(part in low for part in _PATHS):
         pattern = r"(?i)[\\/](?:\.(?:ssh|aws|kube|gnupg)|\.config[\\/]gcloud)[\\/](?P<v>[^\s\"'`<>|;,)]++)"
-        text = _apply(re.compile(pattern), "secret-path", text, redact)
+        text = _apply(pattern, "secret-path", text, redact)
     for own in _compiled(extra):
-        text = _apply(own, "custom", text, redact)
+        text = _replace(own, "custom", text, text, redact)
     return text
 
 
@@ -223,6 +224,30 @@ def strip_private(text: str) -> str:
             break
         text = stripped
     return text
+
+
+def cut_middle(text: str, limit_bytes: int, *, tail: str | None = None, missing_bytes: int = 0) -> str:
+    """The text in at most `limit_bytes` of UTF-8: two thirds head, one third tail, and between them what was cut.
+
+    `tail`: the end of the text, where `text` is only its beginning and `missing_bytes` lie between the two. Sanitise
+    first: cutting would split a secret and leave half of it (#980, #1114).
+    """
+    head_bytes = text.encode()
+    tail_bytes = head_bytes if tail is None else tail.encode()
+    size = len(head_bytes) if tail is None else len(head_bytes) + missing_bytes + len(tail_bytes)
+    if size <= limit_bytes and tail is None:
+        return text
+    room = limit_bytes - len(_cut_note(size).encode())
+    if room < 2:
+        return head_bytes[: max(0, limit_bytes)].decode("utf-8", "ignore")
+    head_room = room * 2 // 3
+    head = head_bytes[:head_room].decode("utf-8", "ignore")
+    end = tail_bytes[max(0, len(tail_bytes) - (room - head_room)) :].decode("utf-8", "ignore")
+    return head + _cut_note(size - len(head.encode()) - len(end.encode())) + end
+
+
+def _cut_note(cut_bytes: int) -> str:
+    return f"\n[… {cut_bytes} bytes cut …]\n"
 
 
 def _without_private_once(text: str) -> str:
@@ -267,18 +292,35 @@ def _redactor(allowed: "list[re.Pattern[str]]") -> "Callable[[str, str], str]":
     return redact
 
 
-def _apply(pattern: "re.Pattern[str]", kind: str, text: str, redact: "Callable[[str, str], str]") -> str:
-    has_part = "v" in pattern.groupindex
+def _apply(pattern: str, kind: str, text: str, redact: "Callable[[str, str], str]") -> str:
+    if pattern.startswith("(?i)"):
+        low = text.lower()
+        if len(low) == len(text):  # then no letter changed its place, and a literal start is searched for fast
+            return _replace(re.compile(pattern[4:].replace("A-Z", "")), kind, text, low, redact)
+    return _replace(re.compile(pattern), kind, text, text, redact)
 
-    def replace(match: "re.Match[str]") -> str:
-        whole = match[0]
-        start, end = match.span("v") if has_part else match.span()
+
+def _replace(
+    pattern: "re.Pattern[str]", kind: str, text: str, subject: str, redact: "Callable[[str, str], str]"
+) -> str:
+    """The text with group `v`, or the whole of each match, replaced. `subject`: what the pattern is applied to."""
+    part = "v" if "v" in pattern.groupindex else 0
+    kept: list[str] = []
+    at = 0
+    for match in pattern.finditer(subject):
+        start, end = match.span(part)
         secret = text[start:end]
-        if not secret or secret.startswith(MARK) or MARK in whole or (kind in _MUST_MIX and not is_mixed(secret)):
-            return whole
-        return text[match.start() : start] + redact(kind, secret) + text[end : match.end()]
-
-    return pattern.sub(replace, text)
+        if not secret or MARK in text[match.start() : end] or (kind in _MUST_MIX and not is_mixed(secret)):
+            continue
+        begin = match.start()
+        if part and begin and text[begin].isalnum() and text[begin - 1].isalnum():
+            continue  # in the middle of a word
+        kept += [text[at:start], redact(kind, secret)]
+        at = end
+    if not at:
+        return text
+    kept.append(text[at:])
+    return "".join(kept)
 
 
 def is_mixed(value: str) -> bool:
@@ -299,7 +341,7 @@ def _without_tokens(text: str, redact: "Callable[[str, str], str]") -> str:
     if not present:
         return text
     present.sort(key=len, reverse=True)
-    shapes = "|".join(f"{re.escape(prefix)}{TOKENS[prefix][1]}" for prefix in present)
+    shapes = "|".join(f"{_bordered(re.escape(prefix))}{TOKENS[prefix][1]}" for prefix in present)
 
     def replace(match: "re.Match[str]") -> str:
         token = match[0]
@@ -311,7 +353,12 @@ def _without_tokens(text: str, redact: "Callable[[str, str], str]") -> str:
             return token
         return redact(kind, token)
 
-    return re.sub(rf"(?<![A-Za-z0-9+/])(?<!base64,)(?:{shapes})", replace, text)
+    return re.sub(shapes, replace, text)
+
+
+def _bordered(literal: str) -> str:
+    """The literal, and behind it that no token goes on into it: so the search still starts at a literal."""
+    return rf"{literal}(?<![A-Za-z0-9+/]{literal})" + ("(?<!base64,eyJ)" if literal == "eyJ" else "")
 
 
 def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> str:

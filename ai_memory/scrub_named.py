@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 _MARK = "[REDACTED:"
 
-_NAME = re.compile(
-    r"(?i)(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key(?:[_-]?id)?|pepper|salt)"
+_NAME = (
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key(?:[_-]?id)?|pepper|salt)"
     r"(?P<close>\\?[\"'`]?\]?)[ \t]{0,8}+(?P<sep>:=|=>|==?|:)(?P<gap>\s{0,16}+)"
     r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>\\?[\"'`])?"
 )
-_BARE = re.compile(r"[^\s\"'`,;&|<>()\\]++")
+_BARE = r"[^\s\"'`,;&|<>()\\]++"
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _MAX_NAME = 64
 _MAX_PROBE = 200
@@ -30,6 +30,10 @@ _WORDS = frozenset(
     password passwd passphrase secret token key username user name email example placeholder redacted changed todo
     secretstr passwordfield charfield public private auth authentication basic bearer oauth identifier keyword literal
     """.split()  # noqa: SIM905 a list of words reads better than a list of quotes
+)
+_ENDINGS = (
+    *("password", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "token", "credential", "credentials"),
+    *("key", "keyid", "key_id", "key-id", "pepper", "salt"),
 )
 _PASSES = ("password", "passwd", "passphrase", "passcode", "pass", "pwd")
 _PLAIN = frozenset(
@@ -55,7 +59,10 @@ def scrub_named(text: str, redact: "Callable[[str, str], str]") -> str:
     """The text with the values of secret names replaced."""
     kept: list[str] = []
     at = bare_end = 0
-    for match in _NAME.finditer(text):
+    low = text.lower()
+    is_aligned = len(low) == len(text)  # then no letter changed its place, and the search starts at letters
+    names = re.compile(_NAME, 0 if is_aligned else re.IGNORECASE)
+    for match in names.finditer(low if is_aligned else text):
         if match.start() < at:
             continue
         start = match.end()
@@ -76,10 +83,10 @@ def scrub_named(text: str, redact: "Callable[[str, str], str]") -> str:
 
 def kind_of(name: str, value: str) -> str | None:
     """What kind of secret a member of an object is, by its name and its text value; None when it is none."""
-    match = _NAME.match(f"{name[-_MAX_NAME:]}:" if name else ":") or _NAME.search(f"{name[-_MAX_NAME:]}:")
-    if match is None or match.end() != len(name[-_MAX_NAME:]) + 1 or value.startswith(_MARK):
+    name = name[-_MAX_NAME:]
+    if not name.lower().endswith(_ENDINGS) or value.startswith(_MARK):
         return None
-    return _kind(name[-_MAX_NAME:], value, is_quoted=True, sep=":", gap="", after="")
+    return _kind(name, value, is_quoted=True, sep=":", gap="", after="")
 
 
 def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
@@ -116,7 +123,7 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _end_of_bare(text: str, start: int) -> int:
-    match = _BARE.match(text, start)
+    match = re.compile(_BARE).match(text, start)
     if match is None:
         return start
     end = match.end()

@@ -1,0 +1,387 @@
+"""The hook: one event of one agent, from stdin to the spool, in a few milliseconds. Stdlib only, imports nothing heavy.
+
+It never fails, never waits for a lock, opens no database, and prints only what the harness that called expects: the
+context of a starting session in that harness's form, else its empty form. It always ends with 0. It creates no data
+dir: without one that was initialised it does nothing. The drain does the rest.
+
+    ai-memory hook --event E --agent A [--data-dir D] [--check-capture] [--capture-mode allowlist]
+
+*Source*: design 5, decisions B; facts on hooks 2.0 to 2.19.
+"""
+
+# ruff: noqa: PTH112, PTH118, BLE001 (no pathlib in a hook; whatever is raised, the agent must not notice)
+
+import os
+import sys
+import time
+
+from ai_memory import hook_payload, hook_places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from ai_memory.hook_places import Surroundings
+    from ai_memory.hook_policy import Policy
+
+MAX_BYTES = 8 << 20
+TAIL_BYTES = 64 << 10
+STDIN_S = 2.0
+"""Bounds of decision B5: what is kept of stdin, and how long a writer may take."""
+
+_OFF = ("off", "0", "false", "no")
+_NEVER_CLAIM = ("compact", "resume")
+_NAMES = {"session-start": "SessionStart", "post-tool-use": "PostToolUse", "user-prompt": "UserPromptSubmit"}
+_WITHOUT_IDS = ("copilot-cli", "devin", "zcode")
+"""Some versions of these tell no session id: their process stands for it."""
+
+
+class Options:
+    """The words of the command. Unknown ones are no fault: an installed command may be older or newer."""
+
+    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_check", "payload")
+
+    def __init__(self, argv: "Sequence[str]") -> None:
+        values = {"--event": "", "--agent": "", "--data-dir": "", "--capture-mode": ""}
+        self.is_check = "--check-capture" in argv
+        self.payload = ""
+        words = iter(argv)
+        for word in words:
+            name, equals, value = word.partition("=")
+            if name in values:
+                values[name] = value if equals else next(words, "")
+            elif word[:1] == "{":  # Codex's `notify` gives the payload as its last argument
+                self.payload = word
+        self.event = values["--event"]
+        self.agent = values["--agent"]
+        self.data_dir = values["--data-dir"]
+        self.is_allowlist = values["--capture-mode"] == "allowlist"
+
+
+class Stdin:
+    """What stdin gave within its deadline: at most 8 MiB of its head, and the end of what came beyond."""
+
+    __slots__ = ("head", "is_late", "is_oversize", "tail")
+
+    def __init__(self) -> None:
+        self.head = bytearray()
+        self.tail = b""
+        self.is_oversize = False
+        self.is_late = False
+
+    def read(self, deadline_s: float = STDIN_S) -> "Stdin":
+        """Read to the end. A thread does, since a pipe can't be waited for with a deadline everywhere."""
+        import _thread  # built in; threading would cost 3 ms
+
+        done = _thread.allocate_lock()
+        done.acquire()
+        _thread.start_new_thread(self._read_all, (done,))
+        self.is_late = not done.acquire(timeout=deadline_s)
+        return self
+
+    def _read_all(self, done: "Any") -> None:
+        try:
+            while part := os.read(0, 1 << 20):
+                room = MAX_BYTES - len(self.head)
+                self.head += part[:room]
+                if len(part) > room:
+                    self.is_oversize = True
+                    self.tail = (self.tail + part[room:])[-TAIL_BYTES:]
+        except OSError:
+            pass
+        finally:
+            done.release()
+
+
+def main(argv: "Sequence[str]") -> int:
+    """Take one event. Ends the process, with 0."""
+    after: Callable[[], None] | None = None
+    try:
+        answer, after = respond(Options(argv))
+    except BaseException:
+        answer = b"" if _agent_of(argv) in hook_payload.SILENT else b"{}"
+    if _write(answer) and after is not None:
+        try:
+            after()
+        except BaseException:
+            os._exit(0)
+    os._exit(0)  # no tear-down: it costs 2 ms, and a closed stdout would turn into another exit code
+
+
+def _agent_of(argv: "Sequence[str]") -> str:
+    words = list(argv)
+    at = words.index("--agent") + 1 if "--agent" in words else len(words)
+    return hook_payload.canonical_agent(words[at]) if at < len(words) else "other"
+
+
+def _write(answer: bytes) -> bool:
+    try:
+        while answer:
+            answer = answer[os.write(1, answer) :]
+    except OSError:
+        return False
+    return True
+
+
+def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
+    """(what to print, what to do once it is printed)."""
+    environ = os.environ
+    agent = hook_payload.canonical_agent(options.agent)
+    stdin = Stdin().read() if not options.payload else Stdin()
+    data_dir = hook_places.find_data_dir(options.data_dir, environ)
+    is_off = environ.get("AI_MEMORY_CAPTURE", "").strip().lower() in _OFF
+    if (is_off or not _is_initialised(data_dir)) and not options.is_check:
+        return _empty(agent, hook_payload.canonical_event(options.event)), None
+    flags: list[str] = []
+    raw = options.payload.encode() if options.payload else bytes(stdin.head)
+    payload = hook_payload.parse(raw) if raw.strip() else {}
+    if stdin.is_oversize or (payload is None and stdin.is_late):
+        payload = hook_payload.salvage(raw, stdin.tail)
+        flags.append("oversize" if stdin.is_oversize else "late")
+    if payload is None:
+        return _empty(agent, hook_payload.canonical_event(options.event)), None
+    call = Call(options, payload, agent=agent, data_dir=data_dir, flags=flags, is_off=is_off)
+    return call.check() if options.is_check else call.take()
+
+
+def _is_initialised(data_dir: str) -> bool:
+    return os.path.isdir(os.path.join(data_dir, "wiki")) or os.path.isdir(os.path.join(data_dir, "spool"))
+
+
+def _empty(agent: str, kind: str) -> bytes:
+    """What says nothing to that harness."""
+    if agent in hook_payload.SILENT:
+        return b""
+    if agent == "antigravity-cli" and kind == "pre-tool-use":
+        return b'{"decision":"allow"}'
+    if agent == "cline":
+        return b'{"cancel":false}'
+    return b"{}"
+
+
+class Call:
+    """One call of the hook: who called, about what, and what becomes of it."""
+
+    def __init__(
+        self,
+        options: Options,
+        payload: "Mapping[str, Any]",
+        *,
+        agent: str,
+        data_dir: str,
+        flags: "list[str]",
+        is_off: bool,
+    ) -> None:
+        self.options = options
+        self.payload = payload
+        self.data_dir = data_dir
+        self.flags = flags
+        self.is_off = is_off
+        self.now_us = time.time_ns() // 1000
+        self.process = os.getppid()
+        told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
+        self.source_event = str(told or options.event)[:200]
+        self.kind = hook_payload.canonical_event(options.event or self.source_event)
+        self.caller = hook_payload.detect(payload, agent, os.environ)
+        self.agent = self.caller or agent
+        self.subagent = hook_payload.subagent_of(payload)
+        self.source = str(hook_payload.find(payload, ("source",)) or "").lower()
+        if self.source_event.lower() == "taskresume":
+            self.source = "resume"
+        self.session = hook_payload.session_of(payload) or self._session_from_elsewhere()
+        self.cwd = hook_payload.cwd_of(payload) or self._cwd_from_elsewhere()
+
+    def _session_from_elsewhere(self) -> str:
+        environ = os.environ
+        if "conversation_id" in self.payload:  # Cursor's placeholder before there is a conversation
+            return ""
+        own = environ.get("CLAUDE_CODE_SESSION_ID", "") if self.agent == "claude-code" else ""
+        named = environ.get("AI_MEMORY_SESSION_ID", "") or own
+        if named:
+            return named[:512]
+        if self.agent in _WITHOUT_IDS:
+            return f"process-{self.process}-{_started(self.process)}"
+        if self.kind == "session-start":
+            return os.urandom(16).hex()
+        return ""
+
+    def _cwd_from_elsewhere(self) -> str:
+        named = os.environ.get("DEVIN_PROJECT_DIR", "") if self.agent == "devin" else ""
+        try:
+            return named or os.getcwd()
+        except OSError:
+            return ""
+
+    def policy(self) -> "tuple[Policy, Surroundings | None]":
+        """What may be kept of this event, and the folders around it."""
+        from ai_memory import hook_policy
+
+        home = os.environ.get("AI_MEMORY_HOME") or hook_places.user_home()
+        around = hook_places.Surroundings(self.cwd, home) if self.cwd else None
+        policy, base = hook_policy.read_policy(self.data_dir, around)
+        tool, given, call_id = ("", None, "")
+        if self.kind in ("pre-tool-use", "post-tool-use"):
+            tool, given, call_id = hook_payload.tool_of(self.payload)
+        owner = os.environ.get("AI_MEMORY_CAPTURE_OWNER", "").strip()
+        if self.options.is_allowlist and not base:
+            policy.drop("no marker, and this install captures only where one is")
+        elif policy.drops_subagents and self.subagent:
+            policy.drop("drop_subagent_captures")
+        elif owner not in ("", "ai-memory", os.environ.get("AI_MEMORY_HOOK_ORIGIN", "")):
+            policy.drop(f"AI_MEMORY_CAPTURE_OWNER names {owner}")
+        else:
+            policy.judge_tool(self.kind, tool, call_id)
+            policy.judge_paths(tool, given, cwd=self.cwd, base=base, home=home)
+        if self.is_off:
+            policy.drop("AI_MEMORY_CAPTURE is off")
+        return policy, around
+
+    def check(self) -> "tuple[bytes, None]":
+        """The decision for this payload, as JSON; nothing is written."""
+        import json
+
+        policy, _ = self.policy()
+        decision, reason = policy.decision, policy.reason
+        if not _is_initialised(self.data_dir):
+            decision, reason = "drop", f"{self.data_dir} is no data dir"
+        elif not self.session:
+            decision, reason = "drop", "the event names no session"
+        elif decision == "keep" and self.kind == "user-prompt" and not policy.keeps_prompts:
+            decision, reason = "metadata", "prompts are not captured"
+        found = {"v": 1, "decision": decision, "reason": reason, "event": self.kind, "agent": self.agent}
+        return json.dumps(found).encode() + b"\n", None
+
+    def take(self) -> "tuple[bytes, Callable[[], None] | None]":
+        """Spool the event, start a drain, and give a starting session what waits for it."""
+        from ai_memory import hook_spool
+
+        empty = _empty(self.agent, self.kind)
+        if not self.session or self._is_repeated_start():
+            return empty, None
+        policy, around = self.policy()
+        place, form = hook_payload.INJECTION.get(self.agent, ("", ""))
+        is_start = place == self.kind and not self.subagent
+        start = self._start(around) if is_start and around else None
+        was_pending = start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
+        if policy.decision != "drop":
+            self._spool(policy)
+        if start is None or (policy.decision == "drop" and self.options.is_allowlist) or not start.is_first():
+            return empty, None
+        handoff, text = start.take(was_pending) if policy.claims and self.source not in _NEVER_CLAIM else ("", "")
+        brief = start.brief() if self.source != "resume" else ""
+        shown = "\n".join(part for part in (text, brief) if part)
+        if not shown:
+            return empty, None
+        return _form(form, self.kind, shown), (lambda: self._confirm(handoff)) if handoff else None
+
+    def _is_repeated_start(self) -> bool:
+        """Antigravity tells of every model call; only the first starts a session (#298)."""
+        return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
+
+    def _start(self, around: "Surroundings") -> "Any":
+        from ai_memory import hook_outbox  # only where context can be given
+
+        return hook_outbox.Start(
+            self.data_dir,
+            session=hook_places.session_uuid(self.agent, self.session),
+            keys=around.keys(),
+            folders=around.folders,
+            source=self.source,
+            process=self.process,
+        )
+
+    def _head(self, kind: str) -> "dict[str, Any]":
+        """The members that every event has. They stand first, so that a reader of a file's head finds them."""
+        return {
+            "v": 1,
+            "agent": self.agent,
+            "caller": self.caller,
+            "event": kind,
+            "source_event": self.source_event,
+            "at_us": hook_payload.time_of(self.payload, self.now_us),
+            "session": self.session,
+            "cwd": self.cwd,
+            "agent_id": self.subagent,
+        }
+
+    def _spool(self, policy: "Policy") -> None:
+        from ai_memory import hook_event, hook_spool
+        from ai_memory.scrub import strip_controls
+
+        is_tool = self.kind in ("pre-tool-use", "post-tool-use")
+        load = hook_spool.Load(self.data_dir, policy.max_files, must_look=False)
+        if load.is_full and is_tool:
+            hook_spool.count_dropped(self.data_dir)
+            return
+        if policy.is_unknown:
+            self.flags.append("policy-unknown")
+        if self.subagent:
+            self.flags.append("subagent")
+        event = self._head(self.kind)
+        for name in ("source_event", "session", "cwd", "agent_id"):
+            event[name] = strip_controls(event[name])
+        event |= hook_event.build(
+            self.payload, self.kind, policy, data_dir=self.data_dir, cwd=self.cwd, flags=self.flags
+        )
+        event["flags"] = self.flags
+        event["extra"] = self._extra(policy)
+        kept = {key: value for key, value in event.items() if value not in (None, "", [], {})}
+        hook_spool.put(self.data_dir, kept)
+        hook_spool.kick(self.data_dir, self.kind, load.waiting)
+
+    def _extra(self, policy: "Policy") -> "dict[str, Any]":
+        from ai_memory.scrub import scrub
+
+        found = hook_payload.kept_members(self.payload)
+        kept = {key: scrub(value) if isinstance(value, str) else value for key, value in found.items()}
+        if policy.decision != "keep":
+            kept = {key: value for key, value in kept.items() if key in ("source", "reason", "trigger", "model")}
+        if self.options.agent and hook_payload.canonical_agent(self.options.agent) != self.agent:
+            kept["installed_for"] = hook_payload.canonical_agent(self.options.agent)
+        kept["process"] = self.process
+        return kept
+
+    def _confirm(self, handoff: str) -> None:
+        """The handoff was printed: only now it is taken for good."""
+        from ai_memory import hook_spool
+
+        event = self._head("handoff-claimed")
+        event["at_us"] = time.time_ns() // 1000
+        event["text"] = handoff
+        event["extra"] = {"handoff": handoff, "process": self.process}
+        hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
+        hook_spool.kick(self.data_dir, "handoff-claimed", 0)
+
+
+def _started(process: int) -> str:
+    """When a process started, in the system's own ticks, so that a process id used again is another session."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return "0"
+
+
+def _form(form: str, kind: str, text: str) -> bytes:
+    """The context in the form of the harness that called, at most 10,000 characters of it."""
+    import json
+
+    text = text[:10_000]
+    if form == "text":
+        return text.encode("utf-8", "replace")
+    shapes: dict[str, Any] = {
+        "envelope": {
+            "hookSpecificOutput": {"hookEventName": _NAMES.get(kind, "SessionStart"), "additionalContext": text}
+        },
+        "camel": {"additionalContext": text},
+        "snake": {"additional_context": text},
+        "context": {"context": text},
+        "steps": {"injectSteps": [{"ephemeralMessage": text}]},
+        "cline": {"cancel": False, "contextModification": text},
+    }
+    return json.dumps(shapes[form]).encode()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

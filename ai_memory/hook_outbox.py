@@ -1,0 +1,234 @@
+"""What a starting session is given: one handoff, claimed by rename, and a brief. Part of the hook: stdlib only, light.
+
+The layout is that of `ai_memory.store.outbox`, which says it with more comfort; a test keeps both equal. A claim is
+`rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers.
+"""
+
+# ruff: noqa: PTH102, PTH103, PTH104, PTH110, PTH112, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
+
+import json
+import os
+import sys
+import time
+
+from ai_memory import hook_spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MAX_INJECTED = 10_000
+"""Characters of everything injected at a start (decision C10)."""
+POLL_S = 0.025
+WAIT_S = 1.5
+SILENT_S = 600.0
+KEPT_S = 172_800.0
+_HEAD_BYTES = 6_144
+"""The members up to `cwd` stand in the first bytes of a spooled event."""
+
+
+class Start:
+    """One start of a session: `session` its UUID, `keys` those of its folders, most specific first."""
+
+    __slots__ = ("data_dir", "folders", "keys", "outbox", "process", "session", "source")
+
+    def __init__(
+        self, data_dir: str, *, session: str, keys: "list[str]", folders: "list[str]", source: str, process: int
+    ) -> None:
+        self.data_dir = data_dir
+        self.outbox = os.path.join(data_dir, "outbox")
+        self.session = session
+        self.keys = keys
+        self.folders = folders
+        self.source = source
+        self.process = process
+
+    def is_first(self) -> bool:
+        """Whether this is the session's first start hook: of several that are installed one prints (decision B9)."""
+        folder = os.path.join(self.data_dir, "locks", "started")
+        path = os.path.join(folder, self.session)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        try:
+            try:
+                handle = os.open(path, flags, 0o600)
+            except FileNotFoundError:
+                os.makedirs(folder, 0o700, exist_ok=True)
+                handle = os.open(path, flags, 0o600)
+            try:
+                os.write(handle, str(self.process).encode())
+            finally:
+                os.close(handle)
+        except FileExistsError:
+            return False
+        except OSError:
+            return True
+        if os.urandom(1)[0] % 8 == 0:
+            self._forget_old(folder)
+        return True
+
+    def _forget_old(self, folder: str) -> None:
+        for name in _list(folder):
+            if hook_spool.age_s(os.path.join(folder, name)) > KEPT_S:
+                hook_spool.remove(os.path.join(folder, name))
+
+    def take(self, was_pending: bool) -> "tuple[str, str]":
+        """(handoff id, text) now taken by this session; two empty strings when there is none.
+
+        `was_pending`: a stop or an end lay in the spool, or a drain was at work, before this start's own event: the
+        handoff may be on its way, so it is waited for, 1.5 s at most (decision B8).
+        """
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            is_ending = was_pending and self.is_ending()
+            if not is_ending or time.monotonic() >= deadline:
+                found = self._claim_newest()
+                if found[0] or not was_pending or time.monotonic() >= deadline:
+                    return found
+                if not is_ending and not hook_spool.is_drain_alive(self.data_dir):
+                    return self._claim_newest()
+            time.sleep(POLL_S)
+
+    def is_ending(self) -> bool:
+        """Whether the stop or end of another session in these folders still waits in the spool."""
+        spool = os.path.join(self.data_dir, "spool")
+        names = sorted((name for name in _list(spool) if name.endswith(".json")), reverse=True)[:128]
+        return any(self._ends_near(os.path.join(spool, name)) for name in names)
+
+    def _ends_near(self, path: str) -> bool:
+        try:
+            with open(path, "rb") as file:
+                head = file.read(_HEAD_BYTES)
+        except OSError:
+            return False
+        if b'"event":"session-end"' not in head and b'"event":"stop"' not in head:
+            return False
+        cwd = _member(head, b'"cwd":')
+        return bool(cwd) and any(os.path.realpath(cwd) == folder for folder in self.folders)
+
+    def _claim_newest(self) -> "tuple[str, str]":
+        """Newest first; among handoffs of one moment the more specific folder's. Losing a race tries the next."""
+        for handoff in self._candidates():
+            for name in self._rendered(handoff):
+                text = self._claim(name, handoff)
+                if text is not None:
+                    return handoff, text
+        return "", ""
+
+    def _candidates(self) -> "list[str]":
+        found: dict[str, None] = {}
+        for key in self.keys:
+            for name in _list(os.path.join(self.outbox, "by-dir", key)):
+                if len(name) == 32:
+                    found[name] = None
+        own = self._own_sessions() if self.source == "clear" else ()
+        return [one for one in sorted(found, reverse=True) if not own or not self._is_from(one, own)]
+
+    def _rendered(self, handoff: str) -> "Iterable[str]":
+        yield f"open/{handoff}.md"
+        for name in _list(os.path.join(self.outbox, "provisional")):
+            if name.startswith(handoff + ".") and self._may_hand_over(name):
+                yield f"provisional/{name}"
+
+    def _may_hand_over(self, name: str) -> bool:
+        """The running session's process is gone, or it was silent for ten minutes; never our own process."""
+        process = name.removesuffix(".md").rpartition(".")[2]
+        number = int(process) if process.isdecimal() else 0
+        if number and number == self.process:
+            return False
+        if hook_spool.age_s(os.path.join(self.outbox, "provisional", name)) > SILENT_S:
+            return True
+        return number > 0 and not _is_running(number)
+
+    def _claim(self, name: str, handoff: str) -> "str | None":
+        taken = os.path.join(self.outbox, "claimed", f"{handoff}.{self.session}")
+        try:
+            os.rename(os.path.join(self.outbox, name), taken)
+        except FileNotFoundError:
+            if os.path.isdir(os.path.dirname(taken)) or not os.path.exists(os.path.join(self.outbox, name)):
+                return None
+            try:
+                os.mkdir(os.path.dirname(taken), 0o700)
+                os.rename(os.path.join(self.outbox, name), taken)
+            except OSError:
+                return None
+        except OSError:
+            return None
+        try:
+            os.utime(taken)  # the claim's own time, where a rename leaves the times alone
+        except OSError:
+            pass
+        try:
+            with open(taken, encoding="utf-8") as file:
+                return file.read()
+        except (OSError, ValueError):
+            return None
+
+    def _own_sessions(self) -> "tuple[str, ...]":
+        """Sessions of this very process: `clear` ends one and starts the next, which must not get its handoff."""
+        folder = os.path.join(self.data_dir, "locks", "started")
+        found = [self.session]
+        for name in _list(folder):
+            try:
+                with open(os.path.join(folder, name), "rb") as file:
+                    if file.read(32) == str(self.process).encode():
+                        found.append(name)
+            except OSError:
+                continue
+        return tuple(found)
+
+    def _is_from(self, handoff: str, sessions: "Sequence[str]") -> bool:
+        """Whether the handoff's page names one of these as its source. A page that can't be read: yes."""
+        try:
+            with open(os.path.join(self.outbox, "open", f"{handoff}.md"), encoding="utf-8") as file:
+                head = file.read(4096)
+            place = head.partition("\nSource: ")[2].partition("\n")[0].strip()
+            scope, _, page = place.partition(":")
+            with open(os.path.join(self.data_dir, "wiki", scope, page), encoding="utf-8") as file:
+                text = file.read(16_384)
+        except (OSError, ValueError):
+            return True
+        return any(session in text for session in sessions)
+
+    def brief(self) -> str:
+        """The brief that the drain rendered for these folders, or nothing."""
+        for key in self.keys:
+            try:
+                with open(os.path.join(self.outbox, "starts", f"{key}.json"), "rb") as file:
+                    found = json.loads(file.read(1 << 20))
+            except (OSError, ValueError, RecursionError):
+                continue
+            text = found.get("text") if isinstance(found, dict) else None
+            return text if isinstance(text, str) else ""
+        return ""
+
+
+def _member(head: bytes, name: bytes) -> str:
+    """A string member near the start of a spooled event."""
+    at = head.find(name)
+    if at < 0:
+        return ""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(head[at + len(name) :].decode("utf-8", "ignore"))
+    except ValueError:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process of that id exists. On Windows always: asking there can end the process."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _list(folder: str) -> "list[str]":
+    try:
+        return [name for name in os.listdir(folder) if name[0] != "."]
+    except OSError:
+        return []

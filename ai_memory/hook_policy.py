@@ -1,0 +1,339 @@
+"""What a hook may keep of an event: the compiled policy, the nearest marker, `ignore_paths`. Stdlib only, light.
+
+`hook-policy.json` is compiled by `ai_memory.scope.hook_policy`, which documents its form. A source (config.toml or a
+marker) that is not in it, or changed since, and that could hold a policy: only metadata of the event is kept, and the
+event is flagged `policy-unknown`, so that the drain compiles anew. Never a fault: what can't be read is unknown.
+"""
+
+# ruff: noqa: PTH116, PTH118 (pathlib is not loaded in a hook)
+
+import json
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ai_memory.hook_places import Surroundings
+
+MAX_SOURCE_BYTES = 64 << 10
+MAX_POLICY_BYTES = 8 << 20
+MAX_CANDIDATES = 32
+MAX_PATH_CHARS = 4096
+MAX_STEPS = 1_000_000
+"""Bounds of facts 4.6. Beyond them the answer is "may match": the event keeps metadata only."""
+
+_PATH_KEYS = (
+    *("file_path", "filePath", "path", "absolute_path", "AbsolutePath", "notebook_path", "TargetFile", "target_file"),
+    *("old_path", "new_path", "filename", "dir_path", "DirectoryPath"),
+)
+_LIST_KEYS = ("paths", "edits", "replacements", "operations", "files", "changes", "file_paths")
+_COMMAND_KEYS = ("command", "cmd", "script", "input", "patch", "CommandLine", "patch_text", "patchText")
+_FILE_TOOLS = (
+    *("read", "write", "edit", "multiedit", "notebookedit", "notebookread", "readfile", "writefile", "editfile"),
+    *("applypatch", "strreplace", "replace", "viewfile", "view", "create", "createfile", "deletefile", "fsread"),
+    *("fswrite", "replacefilecontent", "writetofile", "readmanyfiles", "patch"),
+)
+_SEARCH_TOOLS = (
+    *("grep", "glob", "ls", "search", "rg", "find", "listdir", "listdirectory", "searchfiles", "codebasesearch"),
+    *("searchfilecontent", "grepsearch", "filesearch", "list", "readdirectory"),
+)
+
+KEEP = "keep"
+METADATA = "metadata"
+DROP = "drop"
+
+
+class Policy:
+    """The policy for one event, and why."""
+
+    __slots__ = (
+        *("_settings", "allow", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
+        *("keeps_answers", "keeps_prompts", "max_files", "reason"),
+    )
+
+    def __init__(self) -> None:
+        self.decision = KEEP
+        self.reason = "no policy says otherwise"
+        self.keeps_prompts = True
+        self.keeps_answers = False
+        self.claims = True
+        self.drops_subagents = False
+        self.is_unknown = False
+        self.max_files = 10_000
+        self.ignored: list[str] = []
+        self.extra: list[str] = []
+        self.allow: list[str] = []
+        self._settings: Mapping[str, Any] = {}
+
+    def metadata_only(self, reason: str) -> None:
+        if self.decision != DROP:
+            self.decision, self.reason = METADATA, reason
+
+    def drop(self, reason: str) -> None:
+        self.decision, self.reason = DROP, reason
+
+    def unknown(self, path: str) -> None:
+        self.is_unknown = True
+        self.drops_subagents = True
+        self.metadata_only(f"the policy in {path} is not compiled yet")
+
+    def use_settings(self, settings: "Mapping[str, Any]") -> None:
+        self._settings = settings
+        self.keeps_prompts = settings.get("prompts") is not False
+        self.keeps_answers = settings.get("assistant") == "excerpt"
+        self.claims = settings.get("claim") is not False
+        self.extra = _texts(settings.get("extra"))
+        self.allow = _texts(settings.get("allow"))
+        if isinstance(settings.get("max_files"), int):
+            self.max_files = settings["max_files"]
+
+    def use_marker(self, path: str, compiled: "Mapping[str, Any]") -> None:
+        """A marker comes with a repository: it may only narrow what the person's own settings keep."""
+        if compiled.get("valid") is False:
+            self.drops_subagents = True
+            self.metadata_only(f"the policy in {path} is not valid")
+            return
+        self.ignored = _texts(compiled.get("ignore_paths"))
+        self.drops_subagents = compiled.get("drop_subagents") is True
+        if compiled.get("prompts") is False:
+            self.keeps_prompts = False
+        if compiled.get("assistant") == "off":
+            self.keeps_answers = False
+        if compiled.get("claim") is False:
+            self.claims = False
+
+    def judge_tool(self, kind: str, tool: str, call_id: str) -> None:
+        """The drop lists of `[ingest]`."""
+        if kind in _texts(self._settings.get("drop_events")):
+            self.drop(f"[ingest] drop_events names {kind}")
+        elif tool and tool in _texts(self._settings.get("drop_tools")):
+            self.drop(f"[ingest] drop_tool_names names {tool}")
+        elif call_id and call_id.startswith(tuple(_texts(self._settings.get("drop_call_ids")) or ("\0",))):
+            self.drop("[ingest] drop_tool_use_id_prefixes names its call id")
+
+    def judge_paths(self, tool: str, given: "Any", *, cwd: str, base: str, home: str) -> None:
+        """`ignore_paths`: any file that matches drops the event; a search drops it; a file tool without a readable
+        path keeps metadata."""
+        if not self.ignored or not tool:
+            return
+        plain = "".join(sign for sign in tool.rpartition("__")[2].lower() if sign.isalpha())
+        if plain in _SEARCH_TOOLS:
+            self.drop(f"{tool} searches where ignore_paths are set")
+            return
+        named, is_complete = candidates(given)
+        if any(self.matches(path, cwd=cwd, base=base, home=home) for path in named):
+            self.drop("a path of ignore_paths")
+        elif not is_complete or (plain in _FILE_TOOLS and not named):
+            self.metadata_only(f"the paths of {tool} cannot be read")
+
+    def matches(self, path: str, *, cwd: str, base: str, home: str) -> bool:
+        """Whether a path is one of `ignore_paths`. `base`: the marker's folder, from which patterns count."""
+        if len(path) > MAX_PATH_CHARS:
+            return True
+        full = os.path.normpath(os.path.join(cwd or base, _expanded(path, home)))
+        spellings = {full, os.path.realpath(full)}
+        steps = [MAX_STEPS]
+        for spelling in spellings:
+            inside = _below(spelling, base)
+            for pattern in self.ignored:
+                if pattern.startswith(("~/", "/")):
+                    anchored, subject = _expanded(pattern, home).lstrip("/"), spelling.lstrip("/")
+                elif inside is not None:
+                    anchored, subject = pattern, inside
+                else:
+                    continue
+                if _matches(_folded(anchored), _folded(subject), steps):
+                    return True
+        return False
+
+
+def read_policy(data_dir: str, around: "Surroundings | None") -> "tuple[Policy, str]":
+    """The policy for events in that folder, and the folder of the marker that it comes from (or nothing)."""
+    policy = Policy()
+    compiled = _load(os.path.join(data_dir, "hook-policy.json"))
+    settings = compiled.get("settings")
+    policy.use_settings(settings if isinstance(settings, dict) else {})
+    config = os.path.join(data_dir, "config.toml")
+    if _state(config, compiled.get("config")) == "unknown" and _may_hold(config, (b"capture", b"ingest", b"sanitize")):
+        policy.unknown(config)
+    markers = compiled.get("markers")
+    for path in around.markers() if around else ():
+        known = markers.get(path) if isinstance(markers, dict) else None
+        state = _state(path, known)
+        if state == "absent":
+            continue
+        if state == "known" and known is not None:
+            policy.use_marker(path, known)
+        elif _may_hold(path, (b"capture",)):
+            policy.unknown(path)
+        return policy, os.path.dirname(path)
+    return policy, ""
+
+
+def _load(path: str) -> "Mapping[str, Any]":
+    try:
+        with open(path, "rb") as file:
+            found = json.loads(file.read(MAX_POLICY_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and found.get("v") == 1 else {}
+
+
+def _state(path: str, compiled: "Any") -> str:
+    """`absent`, `known` (compiled from exactly this file) or `unknown`."""
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return "absent"
+    except OSError:
+        return "unknown"
+    if isinstance(compiled, dict) and compiled.get("size") == status.st_size:
+        return "known" if compiled.get("mtime_ns") == status.st_mtime_ns else "unknown"
+    return "unknown"
+
+
+def _may_hold(path: str, words: "tuple[bytes, ...]") -> bool:
+    """Whether a TOML file could hold one of these keys; a backslash could spell one too. Unreadable: yes."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            content = os.read(handle, MAX_SOURCE_BYTES + 1)
+        finally:
+            os.close(handle)
+    except OSError:
+        return True
+    return len(content) > MAX_SOURCE_BYTES or b"\\" in content or any(word in content for word in words)
+
+
+def candidates(given: "Any") -> "tuple[list[str], bool]":
+    """(paths that an input names, whether these are all): at most 32, from path members, lists, patches, commands."""
+    found: list[str] = []
+    _collect(given, found, 0)
+    unique = list(dict.fromkeys(path for path in found if path.strip()))
+    return unique[:MAX_CANDIDATES], len(unique) <= MAX_CANDIDATES
+
+
+def _collect(given: "Any", found: "list[str]", depth: int) -> None:
+    if depth > 4 or len(found) > 4 * MAX_CANDIDATES:
+        return
+    if isinstance(given, str):
+        _collect_command(given, found)
+    elif isinstance(given, list):
+        for one in given[:256]:
+            if isinstance(one, str):
+                found.append(one)
+            else:
+                _collect(one, found, depth + 1)
+    elif isinstance(given, dict):
+        for key in _PATH_KEYS:
+            if isinstance(given.get(key), str):
+                found.append(given[key])
+        for key in _LIST_KEYS:
+            value = given.get(key)
+            if isinstance(value, dict):  # {"changes": {"<path>": {…}}}
+                found.extend(str(name) for name in list(value)[:256])
+            elif isinstance(value, list):
+                _collect(value, found, depth + 1)
+        for key in _COMMAND_KEYS:
+            value = given.get(key)
+            if isinstance(value, list):
+                value = " ".join(one for one in value if isinstance(one, str))
+            if isinstance(value, str):
+                _collect_command(value, found)
+
+
+def _collect_command(text: str, found: "list[str]") -> None:
+    """Words of a shell command that could be files, and the files that a patch names."""
+    if "*** " in text:
+        for line in text.split("\n"):
+            if line.startswith("*** ") and ": " in line:
+                found.append(line.partition(": ")[2].strip())
+    for sign in "|;&<>()\"'`\n\t=":
+        text = text.replace(sign, " ")
+    for word in text.split(" ")[:512]:
+        if word and not word.startswith("-") and ("/" in word or "." in word or "\\" in word):
+            found.append(word)
+
+
+def _expanded(path: str, home: str) -> str:
+    return home.rstrip("/") + path[1:] if path == "~" or path.startswith("~/") else path
+
+
+def _below(path: str, base: str) -> "str | None":
+    """The path relative to the folder, or None when it lies elsewhere."""
+    if not base:
+        return None
+    for root in (base, os.path.realpath(base)):
+        if path == root:
+            return ""
+        if path.startswith(root.rstrip("/\\") + os.sep):
+            return path[len(root.rstrip("/\\")) + 1 :]
+    return None
+
+
+def _folded(path: str) -> str:
+    plain = path.replace("\\", "/")
+    return plain.casefold() if sys.platform in ("win32", "darwin") else plain
+
+
+def _matches(pattern: str, path: str, steps: "list[int]") -> bool:
+    """Whether a glob of `*`, `?`, `**` names the path or a folder above it. A pattern without `/` fits at any depth."""
+    names = [name for name in path.split("/") if name]
+    parts = [part for part in pattern.strip("/").split("/") if part]
+    if not parts:
+        return False
+    if "/" not in pattern.strip("/") and not pattern.startswith("/"):
+        parts = ["**", *parts]
+    reached = _closure({0}, parts)
+    for name in names:
+        ahead: set[int] = set()
+        for at in reached:
+            if at >= len(parts):
+                return True  # a folder above matched whole
+            if parts[at] == "**":
+                ahead.add(at)
+            elif _fits(parts[at], name, steps):
+                ahead.add(at + 1)
+            if steps[0] <= 0:
+                return True
+        reached = _closure(ahead, parts)
+        if not reached:
+            return False
+    return len(parts) in reached
+
+
+def _closure(reached: "set[int]", parts: "list[str]") -> "set[int]":
+    """`**` also stands for no name at all."""
+    more = set(reached)
+    for at in reached:
+        while at < len(parts) and parts[at] == "**":
+            at += 1
+            more.add(at)
+    return more
+
+
+def _fits(part: str, name: str, steps: "list[int]") -> bool:
+    """One name against one part; a star restarts at most once a sign, so the work is their product."""
+    at = here = 0
+    star, mark = -1, 0
+    while here < len(name):
+        steps[0] -= 1
+        if steps[0] <= 0:
+            return True
+        if at < len(part) and (part[at] == "?" or part[at] == name[here]) and part[at] != "*":
+            at, here = at + 1, here + 1
+        elif at < len(part) and part[at] == "*":
+            star, mark, at = at, here, at + 1
+        elif star >= 0:
+            mark += 1
+            at, here = star + 1, mark
+        else:
+            return False
+    return not part[at:].strip("*")
+
+
+def _texts(value: "Any") -> "list[str]":
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
