@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from ai_memory.capture.digest import LIFECYCLE
+from ai_memory.capture.digest import is_work
 from ai_memory.capture.handoffs import handoff_id
 from ai_memory.capture.spooled import Event
 from ai_memory.model import ResolvedBy, Scope
@@ -140,14 +140,18 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
         last_at_us=max(session.last_at_us, events[-1].at_us),
         ended_at_us=ended,
         observations=session.observations + len(events),
-        prompts=session.prompts + sum(event.kind == "user-prompt" and not event.agent_id for event in events),
-        work=session.work + sum(event.kind not in LIFECYCLE for event in events),
+        prompts=session.prompts + sum(_is_prompt(event) for event in events),
+        work=session.work + sum(is_work(event.kind, event.text) for event in events),
         failures=0,
         end_seen_us=end_seen,
         active_us=active,
         handoff=handoff,
         process=next((event.process for event in reversed(events) if event.process), session.process),
     )
+
+
+def _is_prompt(event: Event) -> bool:
+    return event.kind == "user-prompt" and not event.agent_id and is_work(event.kind, event.text)
 
 
 def _activity(event: Event) -> int:

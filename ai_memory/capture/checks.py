@@ -4,23 +4,26 @@ import re
 from dataclasses import dataclass
 
 _RUNNERS = re.compile(
-    r"""(?:^|[\s;&|(/'"])(?:
-        (?:python[\d.]*\s+-m\s+)?(?:pytest|unittest|nose2|tox|nox)\b
-      | (?:cargo|go|swift|dotnet|mix|deno|bun|zig\ build|stack|cabal|sbt|lein|dart|flutter)\s+test\b
+    r"""(?:^|[;&|(\n])\s{0,20}(?:\w{1,64}=\S{0,200}\s+){0,8}
+    (?:(?:sudo|time|env|xvfb-run|timeout\s+\S{1,9}|(?:uv|poetry|pdm|hatch|rye|pipenv)\s+run|bundle\s+exec
+        |npx|bunx|(?:pnpm|yarn)(?!\s+(?:run\s+)?test)|(?:\S{0,200}/)?python[\d.]{0,5}\s+-m)\s+){0,4}
+    (?:\S{0,200}/)?(?:
+        (?:pytest|unittest|nose2|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|bats|busted|prove)(?![\w.-])
+      | (?:cargo|go|swift|dotnet|mix|deno|bun|zig\ build|stack|cabal|sbt|lein|dart|flutter)\s+(?:\+\w+\s+)?test\b
       | cargo\s+nextest\b
-      | (?:npm|pnpm|yarn)\s+(?:run\s+)?(?:-\w+\s+)*test\b
-      | (?:npx\s+|pnpm\s+|yarn\s+|bunx\s+)?(?:jest|vitest|mocha|ava|playwright\s+test|cypress\s+run)\b
-      | (?:bundle\s+exec\s+)?(?:rspec|rake\s+(?:test|spec))\b
-      | (?:mvn|\./mvnw|gradle|\./gradlew)\s[^;&|]*\b(?:test|verify|check)\b
-      | (?:phpunit|ctest|bats|busted|prove)\b
-      | make\s+(?:\S+\s+)*?(?:test|check)\b
+      | (?:npm|pnpm|yarn)\s+(?:run\s+)?(?:-\w+\s+){0,4}test\b
+      | (?:playwright\s+test|cypress\s+run|rake\s+(?:test|spec))\b
+      | (?:mvn|mvnw|gradle|gradlew)\s[^;&|\n]{0,200}?\b(?:test|verify|check)\b
+      | make\s+(?:[^\s;&|]{1,100}\s+){0,8}?(?:test|check)(?![\w-])
     )""",
     re.VERBOSE,
 )
+"""A test runner where a command may begin: not `cat pytest.ini`, not `pip install pytest`. Every repeat is bounded."""
+
 _COUNTED = re.compile(r"\b(\d+)\s+(passed|failed|failing|passing|errors?|skipped|failures?|ignored)\b", re.IGNORECASE)
 _UNITTEST = re.compile(r"^(?:OK|FAILED)\b(?: \(([^)]*)\))?\s*$", re.MULTILINE)
 _RAN = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
-_GO = re.compile(r"^(?:--- FAIL|FAIL|ok)\s", re.MULTILINE)
+_GO = re.compile(r"^(?:--- FAIL|FAIL|ok)\b", re.MULTILINE)
 _WORDS = {"failing": "failed", "failure": "failed", "failures": "failed", "passing": "passed", "error": "errors"}
 
 

@@ -10,11 +10,21 @@ from ai_memory.capture.tools import Family
 from ai_memory.store.state_sessions import Observation, Session
 
 COMPLETED = "post-tool-use"
-LIFECYCLE = frozenset({"session-start", "session-end", "stop", "handoff-claimed"})
-"""Kinds that alone make no page and no handoff."""
+_WORK = frozenset({"pre-tool-use", "post-tool-use", "post-compaction"})
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:?|exit code:?)\s+(\d+)", re.MULTILINE)
 
+_FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) \S+::\S|^--- FAIL: |^test \S+ \.\.\. FAILED$|^not ok \d")
+_ASSERTED = re.compile(r"^E\s{2,}\S")
 _NAMES_ERROR = re.compile(r"\b\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|^fatal:|\bpanicked\b|^panic:")
 _HINTS_AT_ERROR = re.compile(r"\b(?:FAILED|failed|not found|denied|No such|cannot|refused|timed out)\b")
+
+
+def is_work(kind: str, text: str) -> bool:
+    """Whether an event is more than the coming and going of a session. Sessions without any make no page.
+
+    A prompt whose text was not kept counts; one that a harness made does not.
+    """
+    return kind in _WORK or (kind == "user-prompt" and (not text or prompts.substance(text) != ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,8 @@ class Digest:
     tools: tuple[tuple[str, int], ...]
     """(name, completed calls), most used first."""
     compactions: tuple[str, ...]
+    first_call: str
+    """What the first tool call was, completed or not; empty when there was none."""
     subagents: int
     last_family: Family | None
     """Of the last completed call; None when a stop or the end came after it, or none completed."""
@@ -84,7 +96,7 @@ class Digest:
             return prompts.title_of(self.compactions[0])
         if self.edited:
             return f"Session on {self.edited[0][0]}"
-        return f"Session {self.session.id[:8]}"
+        return prompts.shorten(self.first_call, prompts.TITLE_LENGTH) or f"Session {self.session.id[:8]}"
 
     @property
     def calls(self) -> int:
@@ -93,6 +105,12 @@ class Digest:
     @property
     def tests(self) -> tuple[Command, ...]:
         return tuple(command for command in self.commands if command.test is not None)
+
+    @property
+    def standing(self) -> tuple[Trouble, ...]:
+        """What failed and was not seen to go well afterwards, newest first, each once."""
+        latest = {trouble.what: trouble for trouble in self.troubles if not trouble.mended}
+        return tuple(sorted(latest.values(), key=lambda trouble: -trouble.at_us))
 
     @property
     def last_tests(self) -> tuple[Command, ...]:
@@ -123,6 +141,7 @@ def digest(session: Session, observations: Sequence[Observation], *, root: str =
         troubles=_troubles(calls, root),
         tools=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
         compactions=tuple(row.text for row in observations if row.kind == "post-compaction" and row.text.strip()),
+        first_call=_first_call(observations, root),
         subagents=len({row.agent_id for row in observations if row.agent_id}),
         last_family=_family(last_call) if last_call and not any(at >= last_call.at_us for at in stops) else None,
         stopped=any(row.kind == "stop" and row.at_us >= last_prompt_us for row in observations),
@@ -139,6 +158,14 @@ def _typed(observations: Sequence[Observation]) -> tuple[Prompt, ...]:
     return tuple(found)
 
 
+def _first_call(observations: Sequence[Observation], root: str) -> str:
+    for row in observations:
+        if row.tool:
+            what = subject_of(row, root)
+            return f"{row.tool}: {what}" if what else row.tool
+    return ""
+
+
 def _family(row: Observation) -> Family:
     given = tools.parse_input(row.input)
     return Family.EDIT if tools.is_patch(given) else tools.family(row.tool)
@@ -150,8 +177,8 @@ def _is_command(row: Observation) -> bool:
 
 def _command(row: Observation) -> Command:
     text = tools.command(tools.parse_input(row.input))
-    test = checks.outcome(row.output, tool_outcome=row.outcome) if checks.is_test_run(text) else None
-    outcome = row.outcome or "unknown"
+    outcome = _outcome(row)
+    test = checks.outcome(row.output, tool_outcome=outcome) if checks.is_test_run(text) else None
     failed = outcome == "error" or (test is not None and test.passed is False)
     return Command(row.at_us, text, outcome, fault=telling_line(row.output) if failed else "", test=test)
 
@@ -161,7 +188,7 @@ def _files(calls: Sequence[Observation], root: str) -> tuple[tuple[tuple[str, in
     read: dict[str, int] = {}
     for row in calls:
         kind = _family(row)
-        if kind not in (Family.EDIT, Family.READ) or row.outcome == "error":
+        if kind not in (Family.EDIT, Family.READ) or _outcome(row) == "error":
             continue
         into = edited if kind is Family.EDIT else read
         for path in tools.paths(tools.parse_input(row.input)):
@@ -174,37 +201,46 @@ def _troubles(calls: Sequence[Observation], root: str) -> tuple[Trouble, ...]:
     found: list[Trouble] = []
     for at, row in enumerate(calls):
         what = subject_of(row, root)
-        failed = row.outcome == "error" or (_is_command(row) and _command(row).failed)
-        if not failed:
+        if not _has_failed(row):
             continue
         mended = any(
             later.tool == row.tool and subject_of(later, root) == what and not _has_failed(later)
             for later in calls[at + 1 :]
         )
-        found.append(Trouble(row.at_us, f"{row.tool}: {what}" if what else row.tool, telling_line(row.output), mended))
+        named = what if what and _is_command(row) else f"{row.tool}: {what}" if what else row.tool
+        found.append(Trouble(row.at_us, named, telling_line(row.output), mended))
     return tuple(found)
 
 
 def _has_failed(row: Observation) -> bool:
-    return row.outcome == "error" or (_is_command(row) and _command(row).failed)
+    return _outcome(row) == "error" or (_is_command(row) and _command(row).failed)
+
+
+def _outcome(row: Observation) -> str:
+    """As the hook read it, else from the exit code that some harnesses write into the output."""
+    if row.outcome in ("success", "error"):
+        return row.outcome
+    code = _EXIT_CODE.search(row.output)
+    if code is None:
+        return "unknown"
+    return "success" if int(code[1]) == 0 else "error"
 
 
 def subject_of(row: Observation, root: str = "") -> str:
     """What a call was about, on one line."""
     given = tools.parse_input(row.input)
-    text = prompts.one_line(tools.subject(row.tool, given))
-    return tools.shown_path(text, root) if tools.family(row.tool) is not Family.COMMAND else text
+    return prompts.one_line(tools.subject(row.tool, given, root=root))
 
 
 def telling_line(output: str) -> str:
-    """What went wrong, in one line of an output: the last that names an error, else that hints at one, else any."""
+    """What went wrong, in one line of an output: a failed test, else an error by name, a hint, or the last line."""
     lines = [line.strip() for line in _plain_output(output).splitlines() if line.strip(" -=_*")]
     if not lines:
         return ""
-    for pattern in (_NAMES_ERROR, _HINTS_AT_ERROR):
+    for pattern in (_FAILED_TEST, _ASSERTED, _NAMES_ERROR, _HINTS_AT_ERROR):
         naming = [line for line in lines if pattern.search(line)]
         if naming:
-            return prompts.shorten(prompts.one_line(naming[-1].removeprefix("E ")), 200)
+            return prompts.shorten(prompts.one_line(naming[-1].removeprefix("E  ")), 200)
     return prompts.shorten(prompts.one_line(lines[-1]), 200)
 
 

@@ -9,7 +9,7 @@ from ai_memory.capture import prompts
 from ai_memory.capture.digest import Digest
 from ai_memory.capture.session_page import summarise
 from ai_memory.capture.tools import Family
-from ai_memory.capture.words import agent_name, minute, plain
+from ai_memory.capture.words import agent_name, code, minute, plain
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef
@@ -145,13 +145,12 @@ def _asked(text: str) -> str:
 
 
 def _next_steps(told: Digest) -> tuple[str, ...]:
-    """What failed last and was not seen to go well afterwards, newest first; the same failure once."""
+    """What failed last and was not seen to go well afterwards, newest first."""
     steps = []
-    for trouble in reversed(told.troubles):
-        if not trouble.mended:
-            fault = f": {prompts.shorten(trouble.fault, 160)}" if trouble.fault else ""
-            steps.append(plain(f"Mend {prompts.shorten(trouble.what, 120)}{fault}"))
-    return tuple(dict.fromkeys(steps))[:MAX_STEPS]
+    for trouble in told.standing[:MAX_STEPS]:
+        fault = f": {plain(prompts.shorten(trouble.fault, 160))}" if trouble.fault else ""
+        steps.append(f"Mend what fails in {code(prompts.shorten(trouble.what, 120))}{fault}")
+    return tuple(steps)
 
 
 def _files(told: Digest) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import re
 
-_BLOCK = re.compile(r"<(?P<name>[A-Za-z][\w-]*)(?:\s[^<>]*)?>(?P<inner>.*?)</(?P=name)\s*>", re.DOTALL)
+_OPENING_TAG = re.compile(r"<([A-Za-z][\w-]{0,63})(?:\s[^<>]{0,500})?>")
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 _COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
@@ -76,15 +76,24 @@ def substance(text: str) -> str:
 
 
 def _without_machine_blocks(text: str) -> str:
-    kept, at = [], 0
-    for block in _BLOCK.finditer(text):
-        if _is_machine_tag(block["name"]):
-            kept.append(text[at : block.start()])
-            at = block.end()
+    """The text less every block that a harness wrapped in a tag of its own. Linear in the text's length."""
+    kept, at, unclosed = [], 0, set()
+    while tag := _OPENING_TAG.search(text, at):
+        name = tag[1]
+        end = -1
+        if _is_machine_tag(name) and name not in unclosed:
+            end = text.find(f"</{name}>", tag.end())
+        if end < 0:
+            unclosed.add(name)
+            kept.append(text[at : tag.end()])
+            at = tag.end()
+        else:
+            kept.append(text[at : tag.start()])
+            at = end + len(name) + 3
     kept.append(text[at:])
     rest = "".join(kept).strip()
-    unclosed = re.match(r"<([A-Za-z][\w-]*)>", rest)
-    return "" if unclosed and _is_machine_tag(unclosed[1]) else rest
+    first = _OPENING_TAG.match(rest)
+    return "" if first and _is_machine_tag(first[1]) else rest
 
 
 def _is_machine_tag(name: str) -> bool:
@@ -94,7 +103,7 @@ def _is_machine_tag(name: str) -> bool:
 def is_acknowledgement(text: str) -> bool:
     """Whether the text only says yes, thanks or go on."""
     words = re.sub(r"[\s.!,。！，…]+", " ", text).strip().casefold()
-    if not words:
+    if not any(character.isalnum() for character in words):
         return True
     if len(words) > ACKNOWLEDGEMENT_LENGTH:
         return False
@@ -115,8 +124,16 @@ def title_of(text: str, limit: int = TITLE_LENGTH) -> str:
             continue
         words = one_line(re.sub(r"^[\s#>*+-]+", "", line))
         if words and not in_code and any(character.isalnum() for character in words):
-            return shorten(words, limit)
+            return shorten(_whole_sentences(words, limit), limit).rstrip(".。")
     return shorten(one_line(text), limit)
+
+
+def _whole_sentences(words: str, limit: int) -> str:
+    """The sentences that fit whole, if they are more than half of what could stand there."""
+    if len(words) <= limit:
+        return words
+    end = max(words.rfind(mark, 0, limit) for mark in (". ", "? ", "! ", "。"))
+    return words[: end + 1].rstrip(".。") if end > limit // 2 else words
 
 
 def one_line(text: str) -> str:

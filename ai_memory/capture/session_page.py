@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ai_memory.capture import prompts
-from ai_memory.capture.digest import Command, Digest, digest, subject_of
+from ai_memory.capture.digest import COMPLETED, Command, Digest, digest, subject_of
 from ai_memory.capture.words import agent_name, clock_time, code, count, duration, listed, minute, plain
 from ai_memory.clock import rfc3339
 from ai_memory.store.state_sessions import Observation, Session
@@ -58,7 +58,7 @@ def summarise(told: Digest) -> str:
     """One paragraph that says what happened, for the page's head and its frontmatter."""
     session = told.session
     spent = duration((session.ended_at_us or session.last_at_us) - session.opened_at_us)
-    work = count(len(told.prompts), "prompt")
+    work = count(len(told.prompts), "prompt") if told.prompts else "no prompt kept"
     if told.tools:
         named = listed([f"{name} {number}" for name, number in told.tools])
         work += f" and {count(told.calls, 'completed tool call')} ({named})"
@@ -70,9 +70,9 @@ def summarise(told: Digest) -> str:
     if told.last_tests:
         last = told.last_tests[-1]
         parts.append(f"Tests last ran with {prompts.shorten(prompts.one_line(last.text), 60)}: {last.test}.")
-    unmended = [trouble for trouble in told.troubles if not trouble.mended]
-    if unmended:
-        parts.append(f"{count(len(unmended), 'failure').capitalize()} not seen to be mended.")
+    if told.standing:
+        failing = [prompts.shorten(trouble.what, 60) for trouble in told.standing]
+        parts.append(f"Still failing when last seen: {listed(failing, most=2)}.")
     if session.commit_end and session.commit_end != session.commit_start:
         parts.append(f"The branch{_branch(session)} moved to {session.commit_end[:8]}.")
     if told.compactions:
@@ -132,9 +132,14 @@ def _metadata(told: Digest) -> Iterator[str]:
 
 
 def _git(session: Session) -> str:
-    start = f"{session.branch_start or 'no branch'} at {session.commit_start[:8] or 'no commit'}"
-    end = f"{session.branch_end or 'no branch'} at {session.commit_end[:8] or 'no commit'}"
+    start = _head(session.branch_start, session.commit_start)
+    end = _head(session.branch_end, session.commit_end)
     return end if start == end or not session.commit_start else f"from {start} to {end}"
+
+
+def _head(branch: str, commit: str) -> str:
+    place = f"branch {code(branch)}" if branch else "no branch"
+    return f"{place} at {commit[:8]}" if commit else f"{place}, no commit yet"
 
 
 def _prompts(told: Digest) -> Iterator[str]:
@@ -152,7 +157,7 @@ def _test(command: Command) -> str:
 
 def _errors(told: Digest) -> Iterator[str]:
     for trouble in told.troubles:
-        after = " Went well later." if trouble.mended else ""
+        after = "; went well later" if trouble.mended else ""
         fault = f": {plain(trouble.fault)}" if trouble.fault else ""
         yield f"- {clock_time(trouble.at_us)} {code(prompts.shorten(trouble.what, LINE_LENGTH))}{fault}{after}"
 
@@ -171,6 +176,9 @@ def _commands(told: Digest) -> Iterator[str]:
 
 
 def _raw(observations: Sequence[Observation], root: str) -> Iterator[str]:
+    """One line an observation; the start of a call that ended stands in the line of its end."""
+    ended = {row.call_id for row in observations if row.kind == COMPLETED and row.call_id}
+    observations = [row for row in observations if row.kind != "pre-tool-use" or row.call_id not in ended]
     left_out = len(observations) - RAW_HEAD - RAW_TAIL
     shown = observations if left_out <= 0 else observations[:RAW_HEAD]
     yield from (_raw_line(row, root) for row in shown)
@@ -185,4 +193,5 @@ def _raw_line(row: Observation, root: str) -> str:
     failed = " (failed)" if row.outcome == "error" else ""
     kind = row.source_event if row.kind == "other" and row.source_event else row.kind
     text = f": {plain(prompts.shorten(about, 80))}" if about else ""
+    kind = "tool" if kind == COMPLETED else "tool begun" if kind == "pre-tool-use" else kind
     return f"- {clock_time(row.at_us)} {kind}{plain(what) and ' ' + plain(what)}{failed}{text}"

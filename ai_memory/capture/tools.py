@@ -142,14 +142,14 @@ def _joined(words: list[str]) -> str:
     return shlex.join(words)
 
 
-def subject(tool: str, given: object) -> str:
-    """What the call was about in a few words: its command, path, pattern, query or address."""
+def subject(tool: str, given: object, *, root: str = "") -> str:
+    """What the call was about in a few words: command, path, pattern, query or address; paths below `root` short."""
     text = command(given) if family(tool) is Family.COMMAND else ""
     if text:
         return text
     if isinstance(given, Mapping):
-        named = paths(given)
-        for key in ("pattern", "query", "url", "prompt", "description", "skill", "subject"):
+        named = [shown_path(path, root) for path in paths(given)]
+        for key in ("pattern", "query", "url", "description", "prompt", "skill", "subject"):
             value = given.get(key)
             if isinstance(value, str) and value.strip():
                 return f"{value.strip()} in {named[0]}" if named and key == "pattern" else value.strip()
@@ -162,6 +162,8 @@ def subject(tool: str, given: object) -> str:
 def shown_path(path: str, root: str) -> str:
     """The path relative to the checkout where it lies inside it, else as it is; always with `/`."""
     plain, base = path.replace("\\", "/"), root.replace("\\", "/").rstrip("/")
+    if base and plain == base:
+        return "."
     if base and plain.startswith(f"{base}/"):
         return plain[len(base) + 1 :]
     return plain[2:] if plain.startswith("./") else plain

@@ -55,8 +55,10 @@ def listed(items: list[str], *, most: int = 3) -> str:
 
 
 def duration(microseconds: int) -> str:
-    """`40 seconds`, `12 minutes`, `3 h 5 min`."""
+    """`less than a second`, `40 seconds`, `12 minutes`, `3 h 5 min`."""
     seconds = max(0, microseconds) // 1_000_000
+    if not seconds:
+        return "less than a second"
     if seconds < 60:
         return count(seconds, "second")
     minutes = seconds // 60

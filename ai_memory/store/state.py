@@ -114,15 +114,17 @@ def open_state(path: Path) -> Connection:
 
     Errors: StoreFault when a newer program wrote it or SQLite cannot read it.
     """
-    connection = driver.connect(path, durable=True)
     try:
-        state_schema.migrate(connection)
+        connection = driver.connect(path, durable=True)
+        try:
+            state_schema.migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+    except driver.OperationalError:
+        raise  # a full disk or a lock, not the file
     except driver.DatabaseError as fault:
-        connection.close()
         raise driver.refuse_damaged(path, fault) from fault
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
