@@ -27,8 +27,11 @@ LOOK_EVERY = 16
 """The spool is listed one time in so many: listing 10,000 names costs 8 ms (decision B6)."""
 
 _START = (
-    "import sys;sys.path.append(sys.argv.pop(1));from ai_memory.__main__ import main;sys.exit(main())"  # any install
+    "import sys;p=sys.argv.pop(1);sys.path.insert(0,p);import ai_memory;sys.path.remove(p);"
+    "from ai_memory.__main__ import main;sys.exit(main())"
 )
+"""Runs this very package's drain in any kind of installation. Its folder's parent is first on the path only while
+the package is found, so that it shadows nothing else."""
 
 
 def put(data_dir: str, event: "Mapping[str, Any]") -> str:
