@@ -4,7 +4,6 @@ Nothing here looks at the work tree or at git's index. Trees are edited as objec
 where this costs 11 (2026-11-30).
 """
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,11 +26,6 @@ PACK_ABOVE = 2_000
 
 _TREE_CACHE = 4_096
 _REF: Any = BRANCH.encode()  # dulwich types refs as a NewType over bytes
-
-
-def blob_id(content: bytes) -> str:
-    """The git blob id of `content`, 40 hex."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

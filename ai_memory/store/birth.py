@@ -1,0 +1,75 @@
+"""Making a data dir: by the first write, by several processes at once, on a disk that can be trusted."""
+
+from ai_memory.errors import StoreFault
+from ai_memory.model import MACHINE
+from ai_memory.paths import DataDir
+from ai_memory.store import filesystem, gitindex
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.filesystem import make_folder, write_whole
+from ai_memory.store.head import read_head
+from ai_memory.store.lock import WriterLock
+from ai_memory.store.wiki import Wiki
+
+FIRST_FILES = {
+    ".gitattributes": b"# Pages are kept byte for byte.\n* -text\n",
+    ".gitignore": b"# Only pages are kept here.\n.*\n!.gitattributes\n!.gitignore\n*.tmp\n",
+}
+"""What the first commit holds. `.obsidian/` and the like stay out of `git status`."""
+
+
+def is_born(data_dir: DataDir) -> bool:
+    """Whether the wiki has its first commit."""
+    return read_head(data_dir.git) is not None
+
+
+def refuse_bad_place(data_dir: DataDir, *, allow_synced: bool) -> None:
+    """Raise StoreFault for a folder that a sync client rewrites."""
+    name = filesystem.synced_folder(data_dir.root)
+    if name is not None and not allow_synced:
+        raise StoreFault(
+            f"{data_dir.root} lies in a folder that {name} synchronises.",
+            hint="Choose another with --data-dir. A sync client can break databases and locks; `init --allow-synced`"
+            " insists.",
+        )
+
+
+def make_folders(data_dir: DataDir) -> None:
+    """All folders of a data dir, 0700."""
+    for folder in (
+        data_dir.root,
+        data_dir.wiki,
+        data_dir.quarantine,
+        data_dir.locks,
+        data_dir.logs,
+        *(data_dir.outbox / name for name in ("open", "by-dir", "claimed", "starts", "provisional")),
+    ):
+        make_folder(folder)
+
+
+def give_birth(data_dir: DataDir, lock: WriterLock, *, at_us: int) -> None:
+    """The wiki with its first commit. Call under the lock, after a second look. Crash: run again."""
+    _test_lock(lock, data_dir)
+    make_folders(data_dir)
+    Wiki.create(data_dir.wiki)
+    wiki = Wiki(data_dir.git)
+    try:
+        commit = wiki.write_commit(None, FIRST_FILES, message="Begin the wiki\n", author=MACHINE, at_us=at_us)
+        entries = {}
+        for name, content in FIRST_FILES.items():
+            path = data_dir.wiki / name
+            write_whole(path, content)
+            entries[name.encode()] = gitindex.pack(name.encode(), blob_id(content), path.lstat())
+        write_whole(data_dir.git / "index", gitindex.fresh(entries))
+        wiki.swap_branch(None, commit)
+    finally:
+        wiki.close()
+
+
+def _test_lock(lock: WriterLock, data_dir: DataDir) -> None:
+    """Refuse a disk on which a second lock on the same file succeeds (decision A10)."""
+    with lock.if_free() as is_free:
+        if is_free:
+            raise StoreFault(
+                f"File locks do not hold on the disk of {data_dir.root}.",
+                hint="Choose a folder on a local disk with --data-dir; some network file systems know no locks.",
+            )

@@ -1,0 +1,256 @@
+"""A change being filled in under the writer lock: pages put, deleted and moved, and the state rows that belong."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ai_memory.clock import rfc3339
+from ai_memory.errors import Conflict, MemoryFault, NotFound
+from ai_memory.model import Page, PageRef, Project, Scope
+from ai_memory.store import state
+from ai_memory.store.addresses import folder_of, meta_path
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.index import read_project
+from ai_memory.store.pages import page_of
+from ai_memory.store.pending import OutboxChange, PathChange
+from ai_memory.store.wiki import Wiki
+from ai_memory.text import limits, names
+from ai_memory.text.page import compose, parse
+
+SHORTEST_VERSION = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What became of a change. `commit` is None when nothing had to change."""
+
+    change_id: str
+    commit: str | None
+    changed: tuple[PageRef, ...] = ()
+    versions: Mapping[PageRef, str] = field(default_factory=dict)
+
+
+class Change:
+    """Filled in by the caller of `Memory.writing`; committed whole when its block ends, or not at all."""
+
+    def __init__(self, wiki: Wiki, *, adopt_folder: Callable[[str], None], now_us: int) -> None:
+        self._wiki = wiki
+        self._adopt_folder = adopt_folder
+        self._looked: set[str] = set()
+        self._drafts: dict[str, bytes | None] = {}
+        self._state: list[tuple[str, Mapping[str, object]]] = []
+        self._outbox: list[OutboxChange] = []
+        self.now_us = now_us
+        self.change_id = uuid.uuid4().hex
+        self.committed: Committed | None = None
+
+    # --- reading ---
+
+    def page(self, ref: PageRef) -> Page | None:
+        """The page as it stands now, edits by hand and this change's own drafts included."""
+        content = self._present(ref.git_path)
+        return None if content is None else page_of(ref, content, updated_at_us=self.now_us)
+
+    def project(self, workspace: str, project: str) -> Project | None:
+        content = self._present(meta_path(workspace, project))
+        return None if content is None else read_project((workspace, project), content)
+
+    # --- writing ---
+
+    def ensure_project(self, scope: Scope) -> Project:
+        """The project of the scope; its `_meta.md` is written with this change when it is new."""
+        return self.ensure_project_named(
+            scope.workspace,
+            scope.project,
+            identity=scope.identity,
+            identity_source=scope.identity_source,
+            aliases=scope.aliases,
+        )
+
+    def ensure_project_named(
+        self,
+        workspace: str,
+        project: str,
+        *,
+        identity: str | None = None,
+        identity_source: str | None = None,
+        aliases: tuple[str, ...] = (),
+    ) -> Project:
+        """The project of that name; a new one gets an id and what is given here."""
+        names.check_name(workspace, what="workspace")
+        names.check_name(project)
+        known = self.project(workspace, project)
+        if known is not None:
+            return known
+        meta = {
+            "id": uuid.uuid4().hex,
+            "workspace": workspace,
+            "project": project,
+            "identity": identity,
+            "identity_source": identity_source,
+            "aliases": list(aliases),
+            "former_names": [],
+            "created_at": rfc3339(self.now_us),
+        }
+        content = compose({key: value for key, value in meta.items() if value is not None}, "").encode("utf-8")
+        self._drafts[meta_path(workspace, project)] = content
+        return read_project((workspace, project), content)
+
+    def put(
+        self, ref: PageRef, text: str, *, expected_version: str | None = None, create_only: bool = False
+    ) -> PageRef:
+        """Let the page be `text`; gives its address in normal form. The same text changes nothing.
+
+        Raises Conflict when the page is not as expected, MemoryFault for a text or path that no page may have.
+        """
+        ref = _checked(ref)
+        _check_text(ref, text)
+        present = self._present(ref.git_path)
+        if create_only and present is not None:
+            raise Conflict(
+                f"{ref.path} exists already, version {blob_id(present)[:12]}.",
+                hint="Choose another path, or leave --create-only out to replace it.",
+            )
+        _expect(ref, present, expected_version)
+        if present is None:
+            self._refuse_collision(ref)
+        self._drafts[ref.git_path] = text.encode("utf-8")
+        return ref
+
+    def delete(self, ref: PageRef, *, expected_version: str | None = None) -> bool:
+        """Take the page away; False when there was none. Its history stays."""
+        present = self._present(ref.git_path)
+        if present is None:
+            return False
+        _expect(ref, present, expected_version)
+        self._drafts[ref.git_path] = None
+        return True
+
+    def move(self, ref: PageRef, new: PageRef, *, text: str | None = None) -> PageRef:
+        """Let the page stand at `new`, with `text` or as it is. Raises NotFound or Conflict."""
+        present = self._present(ref.git_path)
+        if present is None:
+            raise NotFound(f"There is no page {ref}.", hint="List the pages with `ai-memory pages`.")
+        new = _checked(new)
+        self._drafts[ref.git_path] = None  # first, so that a move that only changes case collides with nothing
+        if self._present(new.git_path) is not None:
+            raise Conflict(f"{new.path} exists already.", hint="Choose another path, or delete that page first.")
+        self._refuse_collision(new)
+        self._drafts[new.git_path] = present if text is None else text.encode("utf-8")
+        return new
+
+    def state(self, statement: str, **parameters: object) -> None:
+        """A row of `state.db` that belongs to this change; `statement` is a name in `state.STATEMENTS`."""
+        if statement not in state.STATEMENTS:
+            raise KeyError(statement)
+        self._state.append((statement, parameters))
+
+    def outbox_put(self, name: str, text: str) -> None:
+        """A file of the outbox, written after the pages."""
+        self._outbox.append(OutboxChange(name, text))
+
+    def outbox_remove(self, name: str) -> None:
+        self._outbox.append(OutboxChange(name, None))
+
+    # --- for the store ---
+
+    def paths(self, head: str | None) -> dict[str, PathChange]:
+        """What differs from `head`."""
+        found: dict[str, PathChange] = {}
+        for git_path, content in self._drafts.items():
+            old = self._wiki.blob_at(head, git_path)
+            if old != (blob_id(content) if content is not None else None):
+                found[git_path] = PathChange(old, content)
+        return found
+
+    @property
+    def state_rows(self) -> tuple[tuple[str, Mapping[str, object]], ...]:
+        return tuple(self._state)
+
+    @property
+    def outbox(self) -> tuple[OutboxChange, ...]:
+        return tuple(self._outbox)
+
+    # --- inside ---
+
+    def _present(self, git_path: str) -> bytes | None:
+        if git_path in self._drafts:
+            return self._drafts[git_path]
+        folder = folder_of(git_path)
+        if folder not in self._looked:
+            self._looked.add(folder)
+            self._adopt_folder(folder)
+        blob = self._wiki.blob_at(self._wiki.head(), git_path)
+        return None if blob is None else self._wiki.blob(blob)
+
+    def _refuse_collision(self, ref: PageRef) -> None:
+        """Refuse a path that differs from a live one only by case or Unicode form, or that is a folder or in a page."""
+        head = self._wiki.head()
+        folder = ""
+        for part in ref.git_path.split("/"):
+            path = f"{folder}/{part}" if folder else part
+            key = names.path_key(part)
+            for name in self._names(head, folder):
+                if name != part and names.path_key(name) == key:
+                    raise Conflict(
+                        f"{ref.path} differs from {f'{folder}/{name}'.lstrip('/')} only by case or Unicode form.",
+                        hint="Use that spelling: many disks hold only one of the two.",
+                    )
+            folder = path
+        self._refuse_folder_and_file(head, ref)
+
+    def _names(self, head: str | None, folder: str) -> set[str]:
+        """Names that stand in a folder once this change is made."""
+        found = {name.decode("utf-8", "surrogateescape") for name in self._wiki.folder(head, folder)}
+        prefix = f"{folder}/" if folder else ""
+        for git_path, content in self._drafts.items():
+            if git_path.startswith(prefix):
+                name, slash, _ = git_path[len(prefix) :].partition("/")
+                if content is not None:
+                    found.add(name)
+                elif not slash:
+                    found.discard(name)
+        return found
+
+    def _refuse_folder_and_file(self, head: str | None, ref: PageRef) -> None:
+        segments = ref.git_path.split("/")
+        for end in range(3, len(segments)):
+            if self._wiki.blob_at(head, "/".join(segments[:end])) is not None:
+                raise Conflict(f"{segments[end - 1]} is a page, not a folder.", hint="Choose another path.")
+        if self._wiki.folder(head, ref.git_path):
+            raise Conflict(f"{ref.path} is a folder with pages in it.", hint="Choose another path.")
+
+
+def _checked(ref: PageRef) -> PageRef:
+    names.check_name(ref.workspace, what="workspace")
+    names.check_name(ref.project)
+    return PageRef(ref.workspace, ref.project, names.check_page_path(ref.path))
+
+
+def _check_text(ref: PageRef, text: str) -> None:
+    parsed = parse(text, path=ref.path)
+    limits.check_page(
+        title=parsed.title,
+        tags=parsed.tags,
+        entities=parsed.entities,
+        aliases=parsed.aliases,
+        kind=parsed.kind,
+        body=parsed.body,
+    )
+
+
+def _expect(ref: PageRef, present: bytes | None, expected: str | None) -> None:
+    if expected is None:
+        return
+    wanted = expected.strip().lower()
+    if len(wanted) < SHORTEST_VERSION or any(c not in "0123456789abcdef" for c in wanted):
+        raise MemoryFault(
+            f"{expected!r} is no version.",
+            hint=f"A version is {SHORTEST_VERSION} to 40 hex digits, as every read shows.",
+        )
+    version = blob_id(present) if present is not None else ""
+    if not version.startswith(wanted):
+        now = f"is at version {version[:12]} now" if version else "does not exist"
+        raise Conflict(
+            f"{ref.path} {now}, not at {wanted[:12]}.", hint="Read it again, make your change on that text, then write."
+        )

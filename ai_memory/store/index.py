@@ -1,0 +1,241 @@
+"""The search index: rows made from pages, and nothing that is not in the wiki.
+
+A page that cannot be read as markdown with frontmatter is indexed all the same, as plain text with its `fault`.
+Links name their target; whether it exists is asked when somebody looks, so no row must follow when a page comes or
+goes.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ai_memory.errors import MemoryFault
+from ai_memory.model import PageRef, Project
+from ai_memory.store.addresses import META_NAME, is_ours, meta_project, page_ref
+from ai_memory.store.driver import Connection, transaction
+from ai_memory.store.index_schema import TABLES
+from ai_memory.text.chunks import chunks
+from ai_memory.text.links import links
+from ai_memory.text.page import ParsedPage, parse, parse_leniently
+from ai_memory.text.times import parse_time
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """One file of the wiki as the index takes it. `content` is None when the file is gone."""
+
+    git_path: str
+    blob: str | None
+    content: bytes | None
+    updated_at_us: int
+
+
+def create(connection: Connection) -> None:
+    """Make the tables in an empty database."""
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in TABLES:
+        connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def is_ready(connection: Connection) -> bool:
+    """Whether the tables are there."""
+    sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('meta', 'pages', 'chunks_fts', 'vanished')"
+    return bool(connection.execute(sql).fetchone()[0] == 4)
+
+
+def head(connection: Connection) -> str | None:
+    """The commit whose pages the index holds."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
+    return row[0] if row else None
+
+
+def set_head(connection: Connection, commit: str | None) -> None:
+    if commit is None:
+        connection.execute("DELETE FROM meta WHERE key = 'head'")
+    else:
+        connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('head', ?)", (commit,))
+
+
+def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty: bool = False) -> int:
+    """Bring the rows of these files up to date; gives the number of pages written. Inside the caller's transaction.
+
+    `is_empty` says that the index holds none of them yet, which saves a look-up a page in a rebuild.
+    """
+    written = 0
+    for file in files:
+        named = meta_project(file.git_path)
+        if named is not None:
+            _put_project(connection, named, file)
+            continue
+        ref = page_ref(file.git_path)
+        if ref is None:
+            continue
+        if not is_empty:
+            _remove_page(connection, ref)
+        if file.content is not None:
+            _add_page(connection, ref, file)
+            written += 1
+    return written
+
+
+def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFile) -> None:
+    connection.execute("DELETE FROM projects WHERE workspace = ? AND name = ?", named)
+    if file.content is None:
+        return
+    project = read_project(named, file.content)
+    connection.execute(
+        "INSERT INTO projects (workspace, name, uid, identity, identity_source, aliases, former_names, created_at_us)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            project.workspace,
+            project.name,
+            project.id,
+            project.identity,
+            project.identity_source,
+            json.dumps(project.aliases),
+            json.dumps(project.former_names),
+            project.created_at_us,
+        ),
+    )
+
+
+def read_project(named: tuple[str, str], content: bytes) -> Project:
+    """What a `_meta.md` says. The folder's name wins over what stands inside; a broken file says nothing."""
+    workspace, name = named
+    try:
+        meta = parse(content.decode("utf-8", "replace"), path=META_NAME).frontmatter
+        created = meta.get("created_at")
+        created_at_us = parse_time(created) if isinstance(created, str) else 0
+    except MemoryFault:
+        meta, created_at_us = {}, 0
+    return Project(
+        id=_text(meta.get("id")) or "",
+        workspace=workspace,
+        name=name,
+        identity=_text(meta.get("identity")),
+        identity_source=_text(meta.get("identity_source")),
+        aliases=_texts(meta.get("aliases")),
+        former_names=_texts(meta.get("former_names")),
+        created_at_us=created_at_us,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def _remove_page(connection: Connection, ref: PageRef) -> None:
+    sql = "SELECT id FROM pages WHERE workspace = ? AND project = ? AND path = ?"
+    row = connection.execute(sql, (ref.workspace, ref.project, ref.path)).fetchone()
+    if row is None:
+        return
+    # An FTS table with outside content must be told the very values that it indexed.
+    connection.execute(
+        "INSERT INTO chunks_fts (chunks_fts, rowid, title, words, heading, body)"
+        " SELECT 'delete', id, title, words, heading, body FROM chunks WHERE page_id = ?",
+        row,
+    )
+    connection.execute("DELETE FROM chunks WHERE page_id = ?", row)
+    connection.execute("DELETE FROM tags WHERE page_id = ?", row)
+    connection.execute("DELETE FROM entities WHERE page_id = ?", row)
+    connection.execute("DELETE FROM links WHERE source_id = ?", row)
+    connection.execute("DELETE FROM pages WHERE id = ?", row)
+
+
+def _add_page(connection: Connection, ref: PageRef, file: IndexedFile) -> None:
+    text, parsed, fault = read_text(ref, file.content or b"")
+    cursor = connection.execute(
+        "INSERT INTO pages (workspace, project, path, version, title, kind, tier, pinned, expires_at_us,"
+        " updated_at_us, frontmatter, text, body_start, fault) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            ref.workspace,
+            ref.project,
+            ref.path,
+            file.blob,
+            parsed.title,
+            parsed.kind,
+            parsed.tier,
+            parsed.pinned,
+            parsed.expires_at_us,
+            file.updated_at_us,
+            json.dumps(parsed.frontmatter, ensure_ascii=False),
+            text,
+            len(text) - len(parsed.body),
+            fault,
+        ),
+    )
+    page_id = cursor.lastrowid
+    connection.executemany(
+        "INSERT OR IGNORE INTO tags (tag, page_id) VALUES (?, ?)", [(tag, page_id) for tag in parsed.tags]
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO entities (name, page_id) VALUES (?, ?)", [(name, page_id) for name in parsed.entities]
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO links (source_id, workspace, project, path, kind) VALUES (?, ?, ?, ?, ?)",
+        [
+            (page_id, link.workspace, link.project, link.path, link.kind)
+            for link in links(parsed.body, at=ref, relations=parsed.frontmatter.get("relations"))
+        ],
+    )
+    words = path_words(ref.path, parsed.tags)
+    for order, chunk in enumerate(chunks(parsed.body, first_line=parsed.body_line)):
+        row = (chunk.start_line, chunk.end_line, parsed.title, words, chunk.heading, chunk.body)
+        chunk_id = connection.execute(
+            "INSERT INTO chunks (page_id, ord, start_line, end_line, title, words, heading, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (page_id, order, *row),
+        ).lastrowid
+        connection.execute(
+            "INSERT INTO chunks_fts (rowid, title, words, heading, body) VALUES (?, ?, ?, ?, ?)", (chunk_id, *row[2:])
+        )
+
+
+def read_text(ref: PageRef, content: bytes) -> tuple[str, ParsedPage, str]:
+    """Text of a file, what it says, and what is wrong with it ("" when nothing is). Never raises."""
+    faults = []
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = content.decode("utf-8", "replace")
+        faults.append(f"{ref.path} is not UTF-8 at byte {error.start}")
+    parsed = parse_leniently(text, path=ref.path)
+    return text, parsed, "; ".join((*faults, *parsed.problems))
+
+
+def path_words(path: str, tags: Iterable[str]) -> str:
+    """What a page's address and tags say, as words: whole segments, then their parts."""
+    segments = path.removesuffix(".md").replace("/", " ").replace(".", " ")
+    parts = segments.replace("-", " ").replace("_", " ")
+    return " ".join([segments, parts if parts != segments else "", *tags]).strip()
+
+
+def vanished(connection: Connection) -> dict[str, int]:
+    """Files that were missing at the last look, with the time of the first look."""
+    return dict(connection.execute("SELECT git_path, first_seen_us FROM vanished").fetchall())
+
+
+def write_vanished(connection: Connection, seen: Mapping[str, int]) -> None:
+    """Replace the list, in a transaction of its own."""
+    with transaction(connection):
+        set_vanished(connection, seen)
+
+
+def set_vanished(connection: Connection, seen: Mapping[str, int]) -> None:
+    connection.execute("DELETE FROM vanished")
+    connection.executemany("INSERT INTO vanished (git_path, first_seen_us) VALUES (?, ?)", sorted(seen.items()))
+
+
+def files_to_index(
+    blobs: Iterable[tuple[str, str | None]], *, read: Callable[[str], bytes], times: Mapping[str, int]
+) -> Iterator[IndexedFile]:
+    """Files to put, from (git path, new blob) pairs; blobs of what is no page are not read."""
+    for git_path, blob in blobs:
+        if is_ours(git_path):
+            content = read(blob) if blob is not None else None
+            yield IndexedFile(git_path, blob, content, times.get(git_path, 0))

@@ -1,0 +1,40 @@
+"""Tables of the disposable index. Change anything here or in what fills it: raise `paths.INDEX_SCHEMA`."""
+
+TABLES = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE projects (
+        workspace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, identity TEXT, identity_source TEXT,
+        aliases TEXT NOT NULL, former_names TEXT NOT NULL, created_at_us INTEGER NOT NULL,
+        PRIMARY KEY (workspace, name)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE pages (
+        id INTEGER PRIMARY KEY, workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        version TEXT NOT NULL, title TEXT NOT NULL, kind TEXT NOT NULL, tier TEXT NOT NULL, pinned INTEGER NOT NULL,
+        expires_at_us INTEGER, updated_at_us INTEGER NOT NULL, frontmatter TEXT NOT NULL, text TEXT NOT NULL,
+        body_start INTEGER NOT NULL, fault TEXT NOT NULL, UNIQUE (workspace, project, path)
+    )""",
+    "CREATE INDEX pages_updated ON pages (updated_at_us)",
+    "CREATE TABLE tags (tag TEXT NOT NULL, page_id INTEGER NOT NULL, PRIMARY KEY (tag, page_id)) WITHOUT ROWID",
+    "CREATE INDEX tags_page ON tags (page_id)",
+    """CREATE TABLE entities (
+        name TEXT NOT NULL, page_id INTEGER NOT NULL, PRIMARY KEY (name, page_id)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX entities_page ON entities (page_id)",
+    """CREATE TABLE chunks (
+        id INTEGER PRIMARY KEY, page_id INTEGER NOT NULL, ord INTEGER NOT NULL, start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL, title TEXT NOT NULL, words TEXT NOT NULL, heading TEXT NOT NULL, body TEXT NOT NULL
+    )""",
+    "CREATE INDEX chunks_page ON chunks (page_id)",
+    """CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+        title, words, heading, body, content='chunks', content_rowid='id',
+        tokenize='porter unicode61 remove_diacritics 2'
+    )""",
+    """CREATE TABLE links (
+        source_id INTEGER NOT NULL, workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        kind TEXT NOT NULL, PRIMARY KEY (source_id, workspace, project, path, kind)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX links_target ON links (workspace, project, path)",
+    # Looks at the work tree: what was not taken, and what was missing once (decision A6).
+    "CREATE TABLE vanished (git_path TEXT PRIMARY KEY, first_seen_us INTEGER NOT NULL) WITHOUT ROWID",
+)
+"""Rows are written in the order of git paths by a rebuild; nothing that a person sees may depend on `id`."""

@@ -1,0 +1,239 @@
+"""Keeping the index file at the commit that the branch points to: step by step, or anew."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from ai_memory.errors import StoreFault
+from ai_memory.paths import DataDir
+from ai_memory.store import driver, index
+from ai_memory.store.addresses import is_ours
+from ai_memory.store.driver import Connection
+from ai_memory.store.index import IndexedFile, files_to_index
+from ai_memory.store.wiki import Wiki
+
+Progress = Callable[[int, int], None]
+Step = Callable[[str], None]
+
+STEPWISE_FILES = 400
+"""A difference of more files than this is not applied under the writer lock but by a rebuild beside it."""
+
+_BATCH = 500
+_OLD_SCHEMA_S = 7 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Reindexed:
+    """What a rebuild made."""
+
+    pages: int
+    chunks: int
+    seconds: float
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tells nobody."""
+
+
+def building_path(data_dir: DataDir) -> Path:
+    return data_dir.index.with_suffix(".building.db")
+
+
+def open_index(data_dir: DataDir) -> Connection | None:
+    """A writing connection to a sound index that has its tables, or None when there is none."""
+    if not data_dir.index.exists():
+        return None
+    try:
+        connection = driver.connect(data_dir.index)
+        if index.is_ready(connection):
+            return connection
+        connection.close()
+    except driver.DatabaseError:
+        discard(data_dir)
+    return None
+
+
+def discard(data_dir: DataDir) -> None:
+    """Remove a damaged index with its side files; the next command makes a new one."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{data_dir.index}{suffix}").unlink(missing_ok=True)
+
+
+def follow(data_dir: DataDir, wiki: Wiki, *, old: str | None, new: str, changed: Mapping[str, bytes | None]) -> bool:
+    """Take one commit over `old` into the index; False when the index was elsewhere and could not catch up cheaply.
+
+    Call under the writer lock. Crash: one transaction, its head moves with the rows.
+    """
+    connection = open_index(data_dir)
+    if connection is None:
+        if old is not None:
+            return False
+        connection = _create(data_dir.index)
+    try:
+        if index.head(connection) != old:
+            return catch_up(connection, wiki, new)
+        at_us = wiki.note(new).at_us
+        files = [
+            IndexedFile(path, wiki.blob_at(new, path), content, at_us) for path, content in sorted(changed.items())
+        ]
+        with driver.transaction(connection):
+            index.put_files(connection, files)
+            index.set_head(connection, new)
+        return True
+    finally:
+        connection.close()
+
+
+def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:
+    """Bring the index to `head` by what differs; False when a rebuild is the cheaper or the only way."""
+    at = index.head(connection)
+    if at == head:
+        return True
+    if head is None or at is None or not _has_commit(wiki, at) or not wiki.is_ancestor(at, head):
+        return False
+    differing = list(islice(wiki.differences(at, head), STEPWISE_FILES + 1))
+    if len(differing) > STEPWISE_FILES:
+        return False
+    times = wiki.changed_times(head, since=at)
+    files = files_to_index([(d.git_path, d.new) for d in differing], read=wiki.blob, times=times)
+    with driver.transaction(connection):
+        index.put_files(connection, files)
+        index.set_head(connection, head)
+    return True
+
+
+def _has_commit(wiki: Wiki, commit: str) -> bool:
+    try:
+        wiki.tree_of(commit)
+    except StoreFault:
+        return False
+    return True
+
+
+def _create(path: Path) -> Connection:
+    connection = driver.connect(path)
+    if not index.is_ready(connection):
+        index.create(connection)
+    return connection
+
+
+def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress, step: Step) -> Reindexed:
+    """A new index of `head` in the building file. Needs no writer lock; call under the rebuild lock.
+
+    Crash: the building file is thrown away by the next build.
+    """
+    started = time.monotonic()
+    path = building_path(data_dir)
+    _remove_building(path)
+    step("rebuild-started")
+    files = list(wiki.files(head))
+    times = wiki.changed_times(head, wanted=len(files))
+    blobs = [(git_path, blob) for git_path, blob in files if is_ours(git_path)]
+    connection = _create(path)
+    try:
+        connection.execute("PRAGMA synchronous=OFF")  # thrown away after a power cut
+        pages = 0
+        for batch in _batches(blobs):
+            with driver.transaction(connection):
+                pages += index.put_files(connection, files_to_index(batch, read=wiki.blob, times=times), is_empty=True)
+            progress(min(pages, len(blobs)), len(blobs))
+            step("rebuild-batch")
+        with driver.transaction(connection):
+            index.set_head(connection, head)
+            connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+        chunks = int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+    finally:
+        connection.close()
+    step("rebuild-built")
+    return Reindexed(pages, chunks, time.monotonic() - started)
+
+
+def _batches(blobs: list[tuple[str, str]]) -> Iterator[list[tuple[str, str | None]]]:
+    for start in range(0, len(blobs), _BATCH):
+        yield list(blobs[start : start + _BATCH])
+
+
+def install(data_dir: DataDir, *, step: Step) -> None:
+    """Copy the building file over the index through SQLite. Call under the writer lock.
+
+    A rename over an open file would leave readers on old rows (decision A8); the backup interface does not.
+    """
+    path = building_path(data_dir)
+    source = driver.connect(path)
+    try:
+        target = _target(data_dir)
+        try:
+            vanished = index.vanished(target) if index.is_ready(target) else {}
+            source.backup(target)
+            if vanished:
+                index.set_vanished(target, vanished)
+        finally:
+            target.close()
+    finally:
+        source.close()
+    step("rebuild-installed")
+    _remove_building(path)
+
+
+def _target(data_dir: DataDir) -> Connection:
+    try:
+        connection = driver.connect(data_dir.index)
+        connection.execute("PRAGMA schema_version").fetchone()
+    except driver.DatabaseError:
+        discard(data_dir)
+        connection = driver.connect(data_dir.index)
+    return connection
+
+
+def _remove_building(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def remove_old_schemas(data_dir: DataDir) -> None:
+    """Drop index files of other schema numbers that nobody wrote for 7 days."""
+    oldest = time.time() - _OLD_SCHEMA_S
+    for path in data_dir.root.glob("index-*.db"):
+        if path != data_dir.index and path != building_path(data_dir) and path.stat().st_mtime < oldest:
+            _remove_building(path)
+
+
+def built_pages(data_dir: DataDir) -> int | None:
+    """How many pages the rebuild that runs right now has, or None when none runs."""
+    path = building_path(data_dir)
+    if not path.exists():
+        return None
+    try:
+        connection = driver.connect(path, mode="ro")
+        try:
+            return int(connection.execute("SELECT count(*) FROM pages").fetchone()[0])
+        finally:
+            connection.close()
+    except driver.DatabaseError:
+        return 0
+
+
+@contextmanager
+def rebuild_lock(data_dir: DataDir) -> Iterator[bool]:
+    """True inside the block for the one process that rebuilds."""
+    from filelock import FileLock, Timeout  # here, since readers of a fresh index never need it
+
+    lock = FileLock(data_dir.locks / "rebuild.lock", mode=0o600, fallback_to_soft=False, thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether this process may write there. A sandbox often says no (decision A11)."""
+    return os.access(folder, os.W_OK)

@@ -1,0 +1,257 @@
+"""The one door to a data dir: lock, git, files, state and index, composed. Nothing else composes them."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ai_memory.clock import Clock, now_us
+from ai_memory.errors import MemoryFault, StoreFault
+from ai_memory.model import Author, Caller, PageRef
+from ai_memory.paths import DataDir
+from ai_memory.store import driver, reading
+from ai_memory.store.driver import Connection
+from ai_memory.store.head import read_head, unfinished
+from ai_memory.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ai_memory.store.adoption import Adopted
+    from ai_memory.store.change import Change
+    from ai_memory.store.history import PageVersion
+    from ai_memory.store.indexing import Progress, Reindexed
+    from ai_memory.store.lock import Holder
+
+# The writing side (dulwich 81 ms, filelock 75 ms CPU, 2026-11-30) is imported where a write begins: a search that finds
+# its index fresh needs none of it.
+
+
+def no_step(_: str) -> None:
+    """Named instants of a write, for tests that kill there."""
+
+
+class Memory:
+    """One data dir as one caller sees it. Opening touches no disk; no connection outlives a call."""
+
+    def __init__(
+        self,
+        data_dir: DataDir,
+        *,
+        caller: Caller,
+        clock: Clock = now_us,
+        lock_timeout_s: float = 10.0,
+        command: str = "",
+        step: Callable[[str], None] = no_step,
+    ) -> None:
+        self.data_dir = data_dir
+        self.caller = caller
+        self.clock = clock
+        self.lock_timeout_s = lock_timeout_s
+        self.command = command
+        self.step = step
+
+    @classmethod
+    def open(
+        cls,
+        data_dir: DataDir,
+        *,
+        caller: Caller,
+        clock: Clock = now_us,
+        lock_timeout_s: float = 10.0,
+        command: str = "",
+        step: Callable[[str], None] = no_step,
+    ) -> "Memory":
+        """A memory over `data_dir`, which need not exist."""
+        return cls(data_dir, caller=caller, clock=clock, lock_timeout_s=lock_timeout_s, command=command, step=step)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the data dir holds a wiki."""
+        return read_head(self.data_dir.git) is not None
+
+    # --- writing ---
+
+    def create(self, *, allow_synced: bool = False) -> bool:
+        """Make the data dir if it is not there; True if this call made it. Safe for several processes at once."""
+        from ai_memory.store import birth
+        from ai_memory.store.writing import writer_lock
+
+        if self.exists:
+            return False
+        birth.refuse_bad_place(self.data_dir, allow_synced=allow_synced)
+        lock = writer_lock(self)
+        with lock.held(self.lock_timeout_s):
+            if self.exists:
+                return False
+            birth.give_birth(self.data_dir, lock, at_us=self.clock())
+        return True
+
+    @contextmanager
+    def writing(
+        self, message: str, *, author: Author | None = None, trailers: Mapping[str, str] | None = None
+    ) -> "Iterator[Change]":
+        """A change to fill in, under the writer lock; committed whole at the end of the block.
+
+        An exception inside writes nothing. Without `author` a person at the command line signs with their git
+        identity, everything else as ai-memory. Raises LockBusy, Conflict, StoreFault, Recorded.
+        """
+        from ai_memory.store.writing import Writer
+
+        self._refuse_read_only()
+        self.create()
+        with Writer.opened(self) as writer:
+            change = writer.change()
+            yield change
+            writer.commit(change, message, author=author, trailers=trailers or {})
+
+    def adopt(self) -> "Adopted":
+        """Take what people changed in the wiki by hand as a commit of its own; looks at the whole tree.
+
+        Does not wait: when another command writes, or the place is read-only, it says so in `skipped`.
+        """
+        from ai_memory.store.adoption import Adopted
+        from ai_memory.store.writing import Writer
+
+        if not self.exists:
+            return Adopted()
+        if not reading.is_writable(self.data_dir.root):
+            return Adopted(skipped=("the data dir is read-only here: edits by hand were not taken",))
+        with Writer.opened_if_free(self) as writer:
+            if writer is None:
+                return Adopted(skipped=("another command is writing: edits by hand were not looked for",))
+            return writer.adopt_everywhere()
+
+    def reindex(self, progress: "Progress | None" = None) -> "Reindexed":
+        """Build the index anew from the wiki. Readers go on with the old one meanwhile."""
+        from ai_memory.store import indexing
+        from ai_memory.store.writing import rebuild
+
+        self._refuse_read_only()
+        if not self.exists:
+            return indexing.Reindexed(0, 0, 0.0)
+        indexing.remove_old_schemas(self.data_dir)
+        made = rebuild(self, progress or indexing.no_progress)
+        if made is None:
+            raise StoreFault("Another command is rebuilding the index.", hint="Wait for it, then look again.")
+        return made
+
+    def tidy(self) -> int:
+        """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""
+        from ai_memory.store.writing import Writer
+
+        with Writer.opened_if_free(self) as writer:
+            return writer.pack() if writer is not None else 0
+
+    @contextmanager
+    def state_transaction(self) -> Iterator[Connection]:
+        """`state.db` inside `BEGIN IMMEDIATE`, committed at the end of the block; made and migrated when missing."""
+        from ai_memory.store import state
+
+        self._refuse_read_only()
+        self.create()
+        with closing(state.open_state(self.data_dir.state)) as connection, driver.transaction(connection):
+            yield connection
+
+    # --- reading ---
+
+    @contextmanager
+    def reading(self) -> Iterator[Snapshot]:
+        """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes."""
+        with reading.opened(self) as snapshot:
+            try:
+                yield snapshot
+            except driver.OperationalError:
+                raise
+            except driver.DatabaseError as fault:
+                raise reading.damaged_index(self.data_dir, fault) from fault
+
+    @contextmanager
+    def state_reading(self) -> Iterator[Connection | None]:
+        """`state.db` for reading, or None when there is none."""
+        with reading.state_opened(self.data_dir) as connection:
+            yield connection
+
+    def fresh(self, ref: PageRef) -> None:
+        """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page."""
+        if reading.differs_from_file(self.data_dir, ref):
+            from ai_memory.store.writing import Writer
+
+            with Writer.opened_if_free(self) as writer:
+                if writer is not None:
+                    writer.adopt_folder(ref.git_path.rpartition("/")[0])
+
+    def history(self, ref: PageRef, limit: int = 50, offset: int = 0) -> "list[PageVersion]":
+        """Versions of the page, newest first, deleted and moved ones too."""
+        from itertools import islice
+
+        from ai_memory.store.history import versions
+        from ai_memory.store.wiki import Wiki
+
+        if not self.exists:
+            return []
+        with closing(Wiki(self.data_dir.git)) as wiki:
+            return list(islice(versions(wiki, ref), offset, offset + limit))
+
+    def page_at(self, ref: PageRef, revision: str) -> str | None:
+        """Text of the page at a version or a commit, or None."""
+        from ai_memory.store.history import text_at
+        from ai_memory.store.wiki import Wiki
+
+        if not self.exists:
+            return None
+        with closing(Wiki(self.data_dir.git)) as wiki:
+            return text_at(wiki, ref, revision)
+
+    # --- telling ---
+
+    def holder(self) -> "Holder | None":
+        """Who writes right now, or None."""
+        from ai_memory.store.writing import writer_lock
+
+        return writer_lock(self).holder()
+
+    def has_waiters(self) -> bool:
+        """Whether a command waits for the lock. Batch writers ask between two batches and pause `COURTESY_S`."""
+        from ai_memory.store.writing import writer_lock
+
+        return writer_lock(self).has_waiters()
+
+    def give_way(self) -> None:
+        """Pause when someone waits (decision A12)."""
+        from ai_memory.store.lock import COURTESY_S
+
+        if self.has_waiters():
+            time.sleep(COURTESY_S)
+
+    def hindrance(self) -> MemoryFault | None:
+        """What keeps every writer out of the wiki right now (a merge, a detached HEAD), or None."""
+        if not self.exists:
+            return None
+        state = unfinished(self.data_dir.git)
+        if state is None:
+            return None
+        return StoreFault(f"The wiki cannot be written: {state.state}.", hint=f"End it: {state.remedy}.")
+
+    def _refuse_read_only(self) -> None:
+        root = self.data_dir.root
+        if root.exists() and not reading.is_writable(root):
+            raise StoreFault(
+                f"The data dir {root} is read-only here.",
+                hint="An agent's sandbox does that: use the MCP tool memory_write_page, or write outside the sandbox.",
+            )
+
+    def rebuild_beside(self) -> None:
+        """Start a rebuild in a process of its own that outlives this one (for the bridge, which must not wait)."""
+        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.data_dir.root), "reindex", "--json"]
+        environment = {**self.caller.environ, "AI_MEMORY_CAPTURE": "off"}
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment,
+            cwd=str(Path(self.data_dir.root)),
+        )

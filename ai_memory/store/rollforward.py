@@ -1,0 +1,193 @@
+"""Finishing a change whose redo log is written. Every step may run twice; the numbers match `docs/storage.md`."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ai_memory.errors import Recorded, StoreFault
+from ai_memory.paths import DataDir
+from ai_memory.store import gitindex, indexing, pending, state
+from ai_memory.store.addresses import folder_of
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.driver import DatabaseError, transaction
+from ai_memory.store.gitindex import GitIndex, regular_status
+from ai_memory.store.outbox import Outbox
+from ai_memory.store.pending import PathChange, Pending
+from ai_memory.store.wiki import Wiki
+from ai_memory.store.worktree import WorkTree, join, read_regular
+
+_SWAP_TRIES = 20
+"""How often the branch may move under us: each time a person's git finished a commit in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A finished change. `folders` hold edits that a person made in the meantime: look there again."""
+
+    commit: str | None
+    paths: Mapping[str, bytes | None]
+    folders: frozenset[str]
+
+
+class RollForward:
+    """Applies one redo log. Call under the writer lock."""
+
+    def __init__(self, data_dir: DataDir, wiki: Wiki, step: Callable[[str], None]) -> None:
+        self._data_dir = data_dir
+        self._wiki = wiki
+        self._step = step
+
+    def finish(self, change: Pending) -> Applied:
+        """Bring everything to what the log says, then remove it.
+
+        Raises Recorded when a step after the commit failed (a full disk): the next command goes on from there.
+        """
+        try:
+            commit, paths = self._commit(change)  # 5a objects, 5b ref
+            self._apply_state(change)  # 5c
+        except (OSError, DatabaseError) as fault:
+            raise Recorded(
+                f"The change is recorded but could not be finished: {fault}",
+                hint="The next command finishes it. Free some disk space first if the disk is full.",
+            ) from fault
+        try:
+            folders = self._write_files(change, commit, paths)  # 5d
+            self._splice_git_index(commit, paths)  # 5e
+            self._follow_index(commit, paths)  # 5f
+            self._write_outbox(change)  # 5g
+        except (OSError, DatabaseError, StoreFault):
+            # Branch and state hold the change: it is done. The log stays, the next command does the rest.
+            return Applied(commit, paths, frozenset())
+        self._step("before-clear")
+        pending.clear(self._data_dir.pending)  # 6
+        self._step("cleared")
+        return Applied(commit, paths, folders)
+
+    def _commit(self, change: Pending) -> tuple[str | None, Mapping[str, bytes | None]]:
+        """Commit and contents per path, after the branch holds the change."""
+        if not change.paths:
+            return None, {}
+        wanted = {path: row.content for path, row in change.paths.items()}
+        # The same log gives the same commit: if it is on the branch already, a killed writer got as far as that.
+        commit = self._write(change, change.parent, wanted)
+        head = self._wiki.head()
+        if head is not None and head != change.parent and self._wiki.is_ancestor(commit, head):
+            return commit, self._still_wanted(head, wanted)
+        for _ in range(_SWAP_TRIES):
+            head = self._wiki.head()
+            if head != change.parent:
+                wanted = self._on_moved_branch(change, head)
+                if not wanted:
+                    return head, {path: row.content for path, row in change.paths.items()}
+                commit = self._write(change, head, wanted)
+            self._step("objects")
+            if self._wiki.swap_branch(head, commit):
+                self._step("ref")
+                return commit, wanted
+        raise StoreFault("The wiki's branch moves all the time.", hint="Stop the git commands that run there.")
+
+    def _write(self, change: Pending, parent: str | None, contents: Mapping[str, bytes | None]) -> str:
+        return self._wiki.write_commit(
+            parent, contents, message=change.message, author=change.author, at_us=change.at_us
+        )
+
+    def _still_wanted(self, head: str, wanted: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """Those paths that no later commit changed: only their files and rows are ours to write."""
+        return {
+            path: content
+            for path, content in wanted.items()
+            if self._wiki.blob_at(head, path) == (blob_id(content) if content is not None else None)
+        }
+
+    def _on_moved_branch(self, change: Pending, head: str | None) -> dict[str, bytes | None]:
+        """The change made anew on a branch that someone moved: joined where both sides changed a page."""
+        made: dict[str, bytes | None] = {}
+        for path, row in change.paths.items():
+            theirs = self._wiki.blob_at(head, path)
+            ours = blob_id(row.content) if row.content is not None else None
+            if theirs == ours:
+                continue
+            if theirs == row.old or theirs is None:
+                made[path] = row.content
+                continue
+            made.update(self._joined(path, row, theirs))
+        return made
+
+    def _joined(self, path: str, row: PathChange, theirs: str) -> dict[str, bytes | None]:
+        """Both sides of one page. A real conflict keeps theirs beside, named by its content."""
+        present = self._wiki.blob(theirs)
+        if row.content is not None and row.old is not None:
+            joined = join(self._wiki.blob(row.old), row.content, present)
+            if joined is not None:
+                return {path: joined}
+        return {path: row.content, f"{path.removesuffix('.md')}.conflict-{theirs[:8]}.md": present}
+
+    def _apply_state(self, change: Pending) -> None:
+        if not change.state:
+            return
+        connection = state.open_state(self._data_dir.state)
+        try:
+            with transaction(connection):
+                if not state.is_change_applied(connection, change.change_id):
+                    for name, parameters in change.state:
+                        connection.execute(state.STATEMENTS[name], dict(parameters))
+                    marks = {"change_id": change.change_id, "at_us": change.at_us}
+                    connection.execute(state.STATEMENTS["change-applied"], marks)
+                self._step("state-open")
+            self._step("state")
+        finally:
+            connection.close()
+
+    def _write_files(self, change: Pending, commit: str | None, paths: Mapping[str, bytes | None]) -> frozenset[str]:
+        tree = WorkTree(self._data_dir.wiki, None)
+        before = self._wiki.parent(commit) if commit is not None else None
+        edited = set()
+        for path, content in sorted(paths.items()):
+            row = change.paths.get(path)
+            committed = {self._wiki.blob_at(before, path), row.old if row is not None else None}
+            known = [self._wiki.blob(blob) for blob in sorted(filter(None, committed))]
+            if tree.replace(path, known=known, new=content):
+                edited.add(folder_of(path))
+            self._step("file")
+        return frozenset(edited)
+
+    def _splice_git_index(self, commit: str | None, paths: Mapping[str, bytes | None]) -> None:
+        if not paths:
+            return
+        git = self._data_dir.git
+        gitindex.clear_own_lock(git)
+        entries = {path.encode(): self._entry(path, content) for path, content in paths.items()}
+        with gitindex.index_lock(git, self._step) as put:
+            present = GitIndex.read(git)
+            put(present.spliced(entries) if present is not None else self._fresh(commit))
+
+    def _entry(self, path: str, content: bytes | None) -> bytes | None:
+        if content is None:
+            return None
+        return self._packed(path, blob_id(content))
+
+    def _packed(self, path: str, blob: str) -> bytes:
+        """An entry whose stat figures are the file's, if the file holds that blob; else git shall look for itself."""
+        file = self._data_dir.wiki / path
+        status = regular_status(file)
+        if status is not None and blob_id(read_regular(file) or b"") == blob:
+            return gitindex.pack(path.encode(), blob, status)
+        return gitindex.pack(path.encode(), blob, os.stat_result((0,) * 10))
+
+    def _fresh(self, commit: str | None) -> bytes:
+        return gitindex.fresh({path.encode(): self._packed(path, blob) for path, blob in self._wiki.files(commit)})
+
+    def _follow_index(self, commit: str | None, paths: Mapping[str, bytes | None]) -> None:
+        if commit is None or self._wiki.head() != commit:
+            return  # someone committed on top: the next reader catches up by what differs
+        indexing.follow(self._data_dir, self._wiki, old=self._wiki.parent(commit), new=commit, changed=paths)
+        self._step("search-index")
+
+    def _write_outbox(self, change: Pending) -> None:
+        outbox = Outbox(self._data_dir)
+        for entry in change.outbox:
+            if entry.text is None:
+                outbox.remove(entry.name)
+            else:
+                outbox.put(entry.name, entry.text)
+            self._step("outbox")

@@ -1,0 +1,219 @@
+"""One consistent view of the index, for readers. No lock, no write, no git."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ai_memory.model import Page, PageRef, Project
+from ai_memory.store import index
+from ai_memory.store.driver import Connection
+from ai_memory.store.pages import COLUMNS, page_from_row
+
+Sort = Literal["path", "-path", "updated", "-updated", "title", "-title"]
+
+_ORDER = {
+    "path": "p.path, p.workspace, p.project",
+    "-path": "p.path DESC, p.workspace, p.project",
+    "updated": "p.updated_at_us, p.workspace, p.project, p.path",
+    "-updated": "p.updated_at_us DESC, p.workspace, p.project, p.path",
+    "title": "p.title COLLATE NOCASE, p.workspace, p.project, p.path",
+    "-title": "p.title COLLATE NOCASE DESC, p.workspace, p.project, p.path",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageList:
+    """A part of a list, and how long the whole is."""
+
+    pages: list[Page]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """One link; `resolved` says whether its target exists."""
+
+    source: PageRef
+    target: PageRef
+    kind: str
+    resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the index holds."""
+
+    pages: int = 0
+    chunks: int = 0
+    links: int = 0
+    unresolved_links: int = 0
+    projects: int = 0
+    faulty_pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which pages. All given conditions hold; None asks for nothing."""
+
+    workspace: str | None = None
+    project: str | None = None
+    kind: str | None = None
+    tag: str | None = None
+    tier: str | None = None
+    prefix: str | None = None
+    since_us: int | None = None
+    until_us: int | None = None
+    pinned: bool | None = None
+    unexpired_at_us: int | None = None
+    """Leave out what expired before this instant."""
+
+    def sql(self) -> tuple[str, list[object]]:
+        """Conditions over `pages AS p`, and their parameters."""
+        conditions: list[str] = ["1"]
+        parameters: list[object] = []
+        for condition, value in (
+            ("p.workspace = ?", self.workspace),
+            ("p.project = ?", self.project),
+            ("p.kind = ?", self.kind),
+            ("p.tier = ?", self.tier),
+            ("p.updated_at_us >= ?", self.since_us),
+            ("p.updated_at_us < ?", self.until_us),
+            ("p.pinned = ?", self.pinned),
+            ("EXISTS (SELECT 1 FROM tags WHERE tag = ? AND page_id = p.id)", self.tag),
+            ("(p.expires_at_us IS NULL OR p.expires_at_us >= ?)", self.unexpired_at_us),
+        ):
+            if value is not None:
+                conditions.append(condition)
+                parameters.append(value)
+        if self.prefix:
+            conditions.append("substr(p.path, 1, ?) = ?")
+            parameters += [len(self.prefix), self.prefix]
+        return " AND ".join(conditions), parameters
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """A read transaction over the index. `gaps` names what the answer may lack."""
+
+    index: Connection
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def head(self) -> str | None:
+        """The commit that the index holds."""
+        return index.head(self.index)
+
+    def page(self, ref: PageRef) -> Page | None:
+        row = self.index.execute(
+            f"SELECT {COLUMNS} FROM pages AS p WHERE p.workspace = ? AND p.project = ? AND p.path = ?",
+            (ref.workspace, ref.project, ref.path),
+        ).fetchone()
+        return None if row is None else page_from_row(row)
+
+    def select(self, wanted: Filter, *, sort: str = "-updated", limit: int = 100, offset: int = 0) -> PageList:
+        """Pages by `wanted`, in a total order. `sort` is one of `Sort`."""
+        conditions, parameters = wanted.sql()
+        total = self.index.execute(f"SELECT count(*) FROM pages AS p WHERE {conditions}", parameters).fetchone()[0]
+        rows = self.index.execute(
+            f"SELECT {COLUMNS} FROM pages AS p WHERE {conditions} ORDER BY {_ORDER[sort]} LIMIT ? OFFSET ?",
+            [*parameters, limit, offset],
+        )
+        return PageList([page_from_row(row) for row in rows], total)
+
+    def pages(
+        self,
+        *,
+        workspace: str | None = None,
+        project: str | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        tier: str | None = None,
+        prefix: str | None = None,
+        since_us: int | None = None,
+        until_us: int | None = None,
+        pinned: bool | None = None,
+        sort: str = "-updated",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> PageList:
+        """`select`, with the conditions as words."""
+        wanted = Filter(workspace, project, kind, tag, tier, prefix, since_us, until_us, pinned)
+        return self.select(wanted, sort=sort, limit=limit, offset=offset)
+
+    def projects(self, workspace: str | None = None) -> list[Project]:
+        rows = self.index.execute(
+            "SELECT uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us"
+            " FROM projects WHERE ?1 IS NULL OR workspace = ?1 ORDER BY workspace, name",
+            (workspace,),
+        )
+        return [_project(row) for row in rows]
+
+    def project_by_identity(self, workspace: str, identity: str) -> Project | None:
+        """The project of a repository; the first by name when several claim it."""
+        row = self.index.execute(
+            "SELECT uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us"
+            " FROM projects WHERE workspace = ? AND identity = ? ORDER BY name LIMIT 1",
+            (workspace, identity),
+        ).fetchone()
+        return None if row is None else _project(row)
+
+    def counts(self, wanted: Filter | None = None) -> Counts:
+        conditions, parameters = (wanted or Filter()).sql()
+        pages, faulty = self.index.execute(
+            f"SELECT count(*), coalesce(sum(p.fault <> ''), 0) FROM pages AS p WHERE {conditions}", parameters
+        ).fetchone()
+        chunks = self.index.execute(
+            f"SELECT count(*) FROM chunks AS c JOIN pages AS p ON p.id = c.page_id WHERE {conditions}", parameters
+        ).fetchone()[0]
+        links, unresolved = self.index.execute(
+            "SELECT count(*), coalesce(sum(t.id IS NULL), 0) FROM links AS l JOIN pages AS p ON p.id = l.source_id"
+            " LEFT JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path"
+            f" WHERE {conditions}",
+            parameters,
+        ).fetchone()
+        projects = len(self.projects(wanted.workspace if wanted else None))
+        return Counts(pages, chunks, links, unresolved, projects, faulty)
+
+    def faults(self) -> list[tuple[PageRef, str]]:
+        """Pages whose file cannot be read as a page, with what is wrong."""
+        rows = self.index.execute(
+            "SELECT workspace, project, path, fault FROM pages WHERE fault <> '' ORDER BY workspace, project, path"
+        )
+        return [(PageRef(*row[:3]), row[3]) for row in rows]
+
+    def outlinks(self, ref: PageRef) -> list[LinkRow]:
+        """What the page links to."""
+        rows = self.index.execute(
+            "SELECT l.workspace, l.project, l.path, l.kind, t.id IS NOT NULL FROM links AS l"
+            " JOIN pages AS p ON p.id = l.source_id"
+            " LEFT JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path"
+            " WHERE p.workspace = ? AND p.project = ? AND p.path = ?"
+            " ORDER BY l.workspace, l.project, l.path, l.kind",
+            (ref.workspace, ref.project, ref.path),
+        )
+        return [LinkRow(ref, PageRef(*row[:3]), row[3], bool(row[4])) for row in rows]
+
+    def backlinks(self, ref: PageRef) -> list[LinkRow]:
+        """What links to that address, whether or not a page stands there."""
+        rows = self.index.execute(
+            "SELECT p.workspace, p.project, p.path, l.kind, t.id IS NOT NULL FROM links AS l"
+            " JOIN pages AS p ON p.id = l.source_id"
+            " LEFT JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path"
+            " WHERE l.workspace = ? AND l.project = ? AND l.path = ?"
+            " ORDER BY p.workspace, p.project, p.path, l.kind",
+            (ref.workspace, ref.project, ref.path),
+        )
+        return [LinkRow(PageRef(*row[:3]), ref, row[3], bool(row[4])) for row in rows]
+
+
+def _project(row: tuple[object, ...]) -> Project:
+    return Project(
+        id=str(row[0]),
+        workspace=str(row[1]),
+        name=str(row[2]),
+        identity=None if row[3] is None else str(row[3]),
+        identity_source=None if row[4] is None else str(row[4]),
+        aliases=tuple(json.loads(str(row[5]))),
+        former_names=tuple(json.loads(str(row[6]))),
+        created_at_us=int(str(row[7])),
+    )

@@ -1,0 +1,183 @@
+"""The files of the wiki as people see them: what lies there, and how a page is put there without harming an edit."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ai_memory.errors import StoreFault
+from ai_memory.store.addresses import is_ours
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.filesystem import sync_folder, write_whole
+from ai_memory.store.gitindex import Entry, GitIndex, regular_status
+from ai_memory.text.merge import merge_lines
+
+
+@dataclass(slots=True)
+class Look:
+    """What a look at some folders found. Contents are kept only where git's index did not know the file."""
+
+    blobs: dict[str, str] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+    """Folders that were read, as paths in the repository."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Files and folders that could not be taken, with the reason."""
+    placeholders: set[str] = field(default_factory=set)
+    """Files that a sync client says it holds elsewhere."""
+
+
+class WorkTree:
+    """The folder `wiki/`."""
+
+    def __init__(self, root: Path, index: GitIndex | None) -> None:
+        self._root = root
+        self._index = index
+        self._entries: Mapping[bytes, Entry] = index.entries() if index is not None else {}
+
+    def look_at(self, folders: Iterable[str]) -> Look:
+        """The files that lie directly in `folders`."""
+        look = Look()
+        for folder in sorted(set(folders)):
+            for _ in self._read_folder(folder, look):
+                pass
+        return look
+
+    def look_everywhere(self) -> Look:
+        """All pages of all projects. 64 ms at 10,000 pages whose stat figures git's index knows (2026-11-30)."""
+        look = Look()
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            waiting += self._read_folder(folder, look)
+        return look
+
+    def _read_folder(self, folder: str, look: Look) -> Iterator[str]:
+        path = self._root / folder
+        try:
+            found = sorted(os.scandir(path), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            look.folders.add(folder)
+            return
+        except OSError as fault:
+            look.skipped[folder] = f"folder cannot be read: {fault.strerror}"
+            return
+        look.folders.add(folder)
+        for entry in found:
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.name.startswith("."):
+                if entry.name.endswith(".icloud"):
+                    look.placeholders.add(name.replace(f"/{entry.name}", f"/{entry.name[1:-7]}"))
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield name
+            elif is_ours(name):
+                self._take(name, entry, look)
+
+    def _take(self, name: str, entry: "os.DirEntry[str]", look: Look) -> None:
+        try:
+            status = entry.stat(follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
+                look.skipped[name] = "not a regular file"
+                return
+            known = self._entries.get(os.fsencode(name))
+            if known is not None and known.matches(status) and self._index and not self._index.is_racy(known):
+                look.blobs[name] = known.blob
+                return
+            content = (self._root / name).read_bytes()
+        except OSError as fault:
+            look.skipped[name] = f"cannot be read: {fault.strerror}"
+            return
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError:
+            look.skipped[os.fsencode(name).decode("utf-8", "replace")] = "its name is not UTF-8"
+            return
+        look.blobs[name] = blob_id(content)
+        look.contents[name] = content
+
+    def read(self, git_path: str) -> bytes:
+        return (self._root / git_path).read_bytes()
+
+    # --- writing ---
+
+    def replace(self, git_path: str, *, known: Sequence[bytes], new: bytes | None) -> bool:
+        """Let `new` stand at the path; True when a person's edit was found there and kept.
+
+        Only a `known` version, or `new` itself, is replaced. An edit is joined with `new` where the two touch other
+        lines, else it is kept beside as `<page>.conflict-<8 hex>.md`. Crash: idempotent.
+        """
+        path = self._root / git_path
+        self._refuse_links(git_path)
+        present = read_regular(path)
+        if present == new:
+            return False
+        if present is None or present in known:
+            self._put(path, new)
+            return False
+        joined = join(known[0], new, present) if known and new is not None else None
+        if joined is None:
+            write_whole(conflict_path(path, present), present)
+        self._put(path, new if joined is None else joined)
+        return True
+
+    def _put(self, path: Path, content: bytes | None) -> None:
+        if content is not None:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(path, content)
+            return
+        path.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            sync_folder(path.parent)
+        self._prune(path.parent)
+
+    def _prune(self, folder: Path) -> None:
+        """Remove folders that the last page left empty, as git does."""
+        while folder != self._root:
+            try:
+                folder.rmdir()
+            except OSError:
+                return
+            folder = folder.parent
+
+    def _refuse_links(self, git_path: str) -> None:
+        folder = self._root
+        for part in git_path.split("/")[:-1]:
+            folder = folder / part
+            if folder.is_symlink():
+                raise StoreFault(
+                    f"{folder.relative_to(self._root)} in the wiki is a symbolic link.",
+                    hint="Replace it by a real folder; pages are never written through links.",
+                )
+
+
+def read_regular(path: Path) -> bytes | None:
+    """Content of a regular file, None when nothing stands there. A link counts as an edit of its own: refused."""
+    if regular_status(path) is None:
+        if os.path.lexists(path):
+            raise StoreFault(
+                f"{path.name} in the wiki is not a regular file.", hint=f"Move {path} away; pages are plain files."
+            )
+        return None
+    return path.read_bytes()
+
+
+def conflict_path(path: Path, content: bytes) -> Path:
+    """Where the losing side of a conflict is kept: named by its content, so that a second try finds it there."""
+    return path.with_name(f"{path.stem}.conflict-{blob_id(content)[:8]}.md")
+
+
+def join(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Three-way merge of texts; None for a conflict or for what is not UTF-8."""
+    try:
+        merged = merge_lines(base.decode("utf-8"), ours.decode("utf-8"), theirs.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+    return None if merged is None else merged.encode("utf-8")
+
+
+def has_conflict_markers(content: bytes) -> bool:
+    """Whether git left an unsolved merge in the text."""
+    lines = content.split(b"\n")
+    return any(line.startswith(b"<<<<<<< ") for line in lines) and any(line.startswith(b">>>>>>> ") for line in lines)

@@ -1,0 +1,247 @@
+"""What happens under the writer lock."""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+
+from ai_memory.errors import StoreFault
+from ai_memory.model import MACHINE, Author, PageRef
+from ai_memory.store import gitindex, index, indexing, pending
+from ai_memory.store.addresses import META_NAME, folder_of, page_ref
+from ai_memory.store.adoption import Adopted, Edits, find_edits
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.change import Change, Committed
+from ai_memory.store.desk import Desk
+from ai_memory.store.gitindex import GitIndex
+from ai_memory.store.head import unfinished
+from ai_memory.store.indexing import Progress, Reindexed
+from ai_memory.store.lock import WriterLock
+from ai_memory.store.pending import PathChange, Pending
+from ai_memory.store.rollforward import Applied, RollForward
+from ai_memory.store.wiki import PACK_ABOVE, Wiki, compose_message
+from ai_memory.store.worktree import Look, WorkTree
+
+
+def writer_lock(desk: Desk) -> WriterLock:
+    return WriterLock(desk.data_dir.locks, command=desk.command, clock=desk.clock)
+
+
+class Writer:
+    """Holds the lock, with the wiki open and every earlier change finished."""
+
+    def __init__(self, desk: Desk, wiki: Wiki) -> None:
+        self._desk = desk
+        self._data_dir = desk.data_dir
+        self._wiki = wiki
+
+    @classmethod
+    @contextmanager
+    def opened(cls, desk: Desk) -> "Iterator[Writer]":
+        """Waits for the lock. Raises LockBusy, and StoreFault when a person's git work is not finished."""
+        with writer_lock(desk).held(desk.lock_timeout_s):
+            desk.step("locked")
+            with closing(Wiki(desk.data_dir.git)) as wiki:
+                writer = cls(desk, wiki)
+                writer._begin()
+                yield writer
+
+    @classmethod
+    @contextmanager
+    def opened_if_free(cls, desk: Desk) -> "Iterator[Writer | None]":
+        """Never waits: None when another command writes or a person's git work is not finished."""
+        with ExitStack() as stack:
+            if not stack.enter_context(writer_lock(desk).if_free()):
+                yield None
+                return
+            wiki = stack.enter_context(closing(Wiki(desk.data_dir.git)))
+            writer = cls(desk, wiki)
+            try:
+                writer._begin()
+            except StoreFault:
+                yield None
+                return
+            yield writer
+
+    def _begin(self) -> None:
+        gitindex.clear_own_lock(self._data_dir.git)
+        state = unfinished(self._data_dir.git)
+        if state is not None:
+            raise StoreFault(f"The wiki cannot be written: {state.state}.", hint=f"End it: {state.remedy}.")
+        left = pending.load(self._data_dir.pending)
+        if left is not None:
+            self._finish(left)
+            self._desk.step("recovered")
+
+    # --- a change ---
+
+    def change(self) -> Change:
+        return Change(self._wiki, adopt_folder=self.adopt_folder, now_us=self._desk.clock())
+
+    def commit(self, change: Change, message: str, *, author: Author | None, trailers: Mapping[str, str]) -> None:
+        """Pass the commit point and roll forward; the result stands in `change.committed`."""
+        head = self._wiki.head()
+        paths = change.paths(head)
+        if not paths and not change.state_rows and not change.outbox:
+            change.committed = Committed(change.change_id, None)
+            return
+        applied = self._apply(
+            Pending(
+                change_id=change.change_id,
+                parent=head,
+                author=author or self._signature(),
+                at_us=change.now_us,
+                message=compose_message(message, {"Change-Id": change.change_id, **trailers}),
+                paths=paths,
+                state=change.state_rows,
+                outbox=change.outbox,
+            )
+        )
+        written = {ref: content for path, content in applied.paths.items() if (ref := page_ref(path)) is not None}
+        change.committed = Committed(
+            change.change_id,
+            applied.commit,
+            tuple(sorted(written)),
+            {ref: blob_id(content) for ref, content in written.items() if content is not None},
+        )
+
+    def _apply(self, change: Pending) -> Applied:
+        self._desk.step("before-pending")
+        pending.save(self._data_dir.pending, change)  # the commit point
+        self._desk.step("pending")
+        return self._finish(change)
+
+    def _finish(self, change: Pending) -> Applied:
+        applied = RollForward(self._data_dir, self._wiki, self._desk.step).finish(change)
+        for folder in sorted(applied.folders):
+            self.adopt_folder(folder)
+        return applied
+
+    def _signature(self) -> Author:
+        if self._desk.caller.face != "cli":
+            return MACHINE
+        return self._wiki.person() or MACHINE
+
+    # --- edits by hand ---
+
+    def adopt_folder(self, folder: str) -> None:
+        """Take edits among the files that lie directly in one folder of the wiki."""
+        tree = self._tree()
+        self._adopt(tree, tree.look_at([folder]), is_everything=False)
+
+    def adopt_everywhere(self) -> Adopted:
+        tree = self._tree()
+        return self._adopt(tree, tree.look_everywhere(), is_everything=True)
+
+    def _tree(self) -> WorkTree:
+        return WorkTree(self._data_dir.wiki, GitIndex.read(self._data_dir.git))
+
+    def _adopt(self, tree: WorkTree, look: Look, *, is_everything: bool) -> Adopted:
+        now_us = self._desk.clock()
+        missing = self._missing()
+        edits = find_edits(
+            self._wiki,
+            self._wiki.head(),
+            look,
+            read=tree.read,
+            seen_missing=missing,
+            now_us=now_us,
+            is_everything=is_everything,
+        )
+        self._remember_missing(missing, look, edits, is_everything=is_everything)
+        if not edits.paths:
+            return Adopted(asked=edits.asked, skipped=edits.skipped)
+        change = Pending(
+            change_id=uuid.uuid4().hex,
+            parent=self._wiki.head(),
+            author=self._wiki.person() or MACHINE,
+            at_us=now_us,
+            message=compose_message(_edit_subject(edits), {"Pass": "adopt"}),
+            paths={**edits.paths, **self._missing_metas(edits)},
+        )
+        self._desk.step("before-adopt")
+        pending.save(self._data_dir.pending, change)
+        self._desk.step("adopt-pending")
+        applied = RollForward(self._data_dir, self._wiki, self._desk.step).finish(change)
+        return _adopted(edits, applied)
+
+    def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:
+        """A project that a person began with `mkdir` gets its `_meta.md`."""
+        draft = Change(self._wiki, adopt_folder=lambda _: None, now_us=self._desk.clock())
+        for git_path, change in edits.paths.items():
+            ref = page_ref(git_path)
+            if ref is not None and change.content is not None:
+                draft.ensure_project_named(ref.workspace, ref.project)
+        return {path: row for path, row in draft.paths(self._wiki.head()).items() if path not in edits.paths}
+
+    def _missing(self) -> dict[str, int]:
+        connection = indexing.open_index(self._data_dir)
+        if connection is None:
+            return {}
+        with closing(connection):
+            return index.vanished(connection)
+
+    def _remember_missing(self, before: Mapping[str, int], look: Look, edits: Edits, *, is_everything: bool) -> None:
+        kept = {} if is_everything else {p: t for p, t in before.items() if folder_of(p) not in look.folders}
+        after = {**kept, **edits.vanished}
+        if after == before:
+            return
+        connection = indexing.open_index(self._data_dir)
+        if connection is not None:
+            with closing(connection):
+                index.write_vanished(connection, after)
+
+    # --- upkeep ---
+
+    def catch_up_index(self) -> bool:
+        """Bring the search index to the branch; False when that takes a rebuild."""
+        connection = indexing.open_index(self._data_dir)
+        if connection is None:
+            return False
+        with closing(connection):
+            return indexing.catch_up(connection, self._wiki, self._wiki.head())
+
+    def install_index(self) -> bool:
+        """Take over what `indexing.build` made, and what was committed meanwhile."""
+        indexing.install(self._data_dir, step=self._desk.step)
+        return self.catch_up_index()
+
+    def pack(self) -> int:
+        return self._wiki.pack() if self._wiki.loose_objects() > PACK_ABOVE else 0
+
+
+def rebuild(desk: Desk, progress: Progress) -> Reindexed | None:
+    """Build the index without the writer lock, then install it under it; None when another process rebuilds."""
+    with indexing.rebuild_lock(desk.data_dir) as is_mine:
+        if not is_mine:
+            return None
+        with closing(Wiki(desk.data_dir.git)) as wiki:
+            made = indexing.build(desk.data_dir, wiki, wiki.head(), progress=progress, step=desk.step)
+        with Writer.opened(desk) as writer:
+            writer.install_index()
+        return made
+
+
+def _edit_subject(edits: Edits) -> str:
+    pages = sorted(path for path in edits.paths if not path.endswith("/" + META_NAME)) or sorted(edits.paths)
+    more = f" and {len(pages) - 1} more" if len(pages) > 1 else ""
+    return f"Edit {pages[0]}{more} by hand"
+
+
+def _adopted(edits: Edits, applied: Applied) -> Adopted:
+    def refs(*, was: bool, now: bool) -> tuple[PageRef, ...]:
+        return tuple(
+            ref
+            for path, change in sorted(edits.paths.items())
+            if (ref := page_ref(path)) is not None
+            and (change.old is not None) == was
+            and (change.content is not None) == now
+        )
+
+    return Adopted(
+        commit=applied.commit,
+        created=refs(was=False, now=True),
+        changed=refs(was=True, now=True),
+        deleted=refs(was=True, now=False),
+        asked=edits.asked,
+        skipped=edits.skipped,
+    )
