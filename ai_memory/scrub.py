@@ -112,6 +112,9 @@ _MUST_MIX = frozenset(
 )
 """Kinds whose shape ordinary text can have (`sk-circle-fade-dot`, base64): they must look made by a machine."""
 
+_LIKE_BASE64 = frozenset({"jwt", "meta-token", "twilio-key"})
+"""Kinds that turn up by chance inside base64."""
+
 RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("bearer-token", ("bearer",), r"(?i)bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
     (
@@ -351,14 +354,22 @@ def _without_tokens(text: str, redact: "Callable[[str, str], str]") -> str:
             return token
         if kind == "jwt" and len(token) < 40:
             return token
+        if kind in _LIKE_BASE64 and "." not in token and _is_within_base64(text, match.start()):
+            return token
         return redact(kind, token)
 
     return re.sub(shapes, replace, text)
 
 
 def _bordered(literal: str) -> str:
-    """The literal, and behind it that no token goes on into it: so the search still starts at a literal."""
-    return rf"{literal}(?<![A-Za-z0-9+/]{literal})" + ("(?<!base64,eyJ)" if literal == "eyJ" else "")
+    """The literal, and behind it that no word goes on into it: so the search still starts at a literal."""
+    return rf"{literal}(?<![A-Za-z0-9]{literal})"
+
+
+def _is_within_base64(text: str, at: int) -> bool:
+    """Whether what stands before looks like the earlier part of an image or a source map."""
+    before = text[max(0, at - 7) : at]
+    return before == "base64," or (before[-1:] in ("+", "/") and before[-2:-1].isalnum())
 
 
 def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> str:
@@ -366,6 +377,8 @@ def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> st
         secret = match[2]
         if secret.startswith((MARK, "$", "{", "<", "%(")) or not secret.strip("*xX."):
             return match[0]
+        if secret.lower() in ("password", "pass", "passwd", "pwd", "pw", "secret", "token"):
+            return match[0]  # what documents write
         return f"{match[1]}{redact('url-password', secret)}@"
 
     return re.sub(r"(://[^\s/?#@:\"'<>`]{0,256}+:)([^\s/@\"'<>`]{1,1024}+)@", replace, text)
