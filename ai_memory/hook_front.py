@@ -181,7 +181,7 @@ class Call:
         self.now_us = time.time_ns() // 1000
         self.process = os.getppid()
         told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
-        self.source_event = str(told or options.event)[:200]
+        self.source_event = str(told or options.event or payload.get("type") or "")[:200]
         self.kind = hook_payload.canonical_event(options.event or self.source_event)
         self.caller = hook_payload.detect(payload, agent, os.environ)
         self.agent = self.caller or agent
