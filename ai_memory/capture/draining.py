@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from ai_memory.capture.attribution import Attribution, KnownProjects
 from ai_memory.capture.batches import Batch, apply_batch
 from ai_memory.capture.claims import Claims
+from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
 from ai_memory.capture.page_work import Done, PageWork
+from ai_memory.capture.policy_file import renew_policy
 from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.errors import MemoryFault
 from ai_memory.store import log, state, state_sessions
@@ -22,27 +24,12 @@ from ai_memory.store.spool import Spool, event_id, named_at_us
 from ai_memory.store.state import Drain
 from ai_memory.store.state_sessions import Session
 
-BATCH = 256
-"""Events a transaction (issue 3, decision A12): about 40 ms, so that a waiting command is never kept long."""
-GROUP = 16
-"""Ended sessions a commit."""
-KEPT_BYTES = 16_384
-"""Events larger than this are read again when their turn comes, so that a full spool stays small in memory."""
+MAX_DIRECTORIES = 64
+"""Directories a pass whose markers are looked for; the others' turn comes with their next event."""
 LOOK_EVERY_S = 60.0
 """The whole tree is walked once a minute at most (decision A6)."""
 IDLE_END_US = 24 * 3_600 * 1_000_000
 """A session without any event for this long is over (decision B8)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """One file of the spool, looked into once. `event` None: too large to keep, read it again."""
-
-    name: str
-    session: str
-    kind: str
-    at_us: int
-    event: Event | None
 
 
 @dataclass(slots=True)
@@ -97,35 +84,46 @@ class Drainer:
         if not names:
             return False
         self._attribution.forget()
-        waiting = list(self._looked_into(names))
-        for group, ends in _groups(waiting):
-            self._apply(group)
-            if ends:
+        waiting = list(self._glanced_at(names))
+        self._renew_policy(waiting)
+        for batch, is_end in batches(waiting):
+            if batch:
+                self._apply(batch)
+            if is_end:
                 self._finish_ended()
             self._memory.give_way()
         self._finish_ended()
         return True
 
-    def _looked_into(self, names: Sequence[str]) -> Iterator[_Waiting]:
+    def _renew_policy(self, waiting: Sequence[Glance]) -> None:
+        """First of all: hooks keep no content under a policy that they do not know."""
+        directories = dict.fromkeys(one.cwd for one in reversed(waiting) if one.cwd)
+        try:
+            if renew_policy(self._memory, list(directories)[:MAX_DIRECTORIES]):
+                self._say("compiled the capture policy anew")
+        except (MemoryFault, OSError) as fault:
+            reason = str(fault).partition("\n")[0]
+            self._say(f"the capture policy could not be compiled, hooks keep metadata only: {reason}")
+
+    def _glanced_at(self, names: Sequence[str]) -> Iterator[Glance]:
         oldest_us = self._memory.clock() - state.EVENT_MEMORY_US
         for name in names:
             if named_at_us(name) < oldest_us:
                 self._quarantine(name, "older than 90 days: whether it was applied is no longer known")
                 continue
-            event = self._read(name)
-            if event is not None:
-                is_small = len(event.input) + len(event.output) + len(event.text) <= KEPT_BYTES
-                yield _Waiting(name, event.session, event.kind, event.at_us, event if is_small else None)
+            head = self._spool.head(name, HEAD_BYTES)
+            if head is not None:
+                yield glance(name, head)
 
     def _read(self, name: str) -> Event | None:
         """The event, or None when it is gone or was set aside."""
         try:
             content = self._spool.read(name)
             return parse_event(name, content) if content is not None else None
-        except Poison as fault:
+        except (Poison, ValueError, PermissionError, IsADirectoryError) as fault:
             self._quarantine(name, str(fault))
-        except ValueError as fault:
-            self._quarantine(name, str(fault))
+        except OSError:
+            raise  # the disk, not this file
         except Exception as fault:  # noqa: BLE001 (the drain's loop per event: one file must not stop the others)
             self._quarantine(name, f"{type(fault).__name__}: {fault}")
         return None
@@ -135,25 +133,25 @@ class Drainer:
         self._count.quarantined += 1
         self._say(f"quarantined {event_id(name)}: {reason}")
 
-    def _apply(self, group: Sequence[_Waiting]) -> None:
+    def _apply(self, names: Sequence[str]) -> None:
         """One transaction, then the files go. A batch that the data breaks is tried event by event."""
-        events = [event for event in (one.event or self._read(one.name) for one in group) if event is not None]
+        events = [event for event in map(self._read, names) if event is not None]
         try:
             batch = self._transaction(events)
         except OperationalError:
             raise  # the disk or a lock, not the data: what waits, waits on
         except Exception as fault:  # noqa: BLE001 (as above)
             if len(events) > 1:
-                for one in group:
-                    self._apply([one])
+                for event in events:
+                    self._apply([f"{event.id}.json"])
                 return
             for event in events:
                 self._quarantine(f"{event.id}.json", f"{type(fault).__name__}: {fault}")
             return
         self._take_note(batch)
-        ends = {one.name for one in group if one.kind == "session-end"}
+        ends = {f"{event.id}.json" for event in events if event.kind == "session-end"}
         self._held |= ends
-        self._spool.remove([one.name for one in group if one.name not in ends])
+        self._spool.remove([f"{event.id}.json" for event in events if event.kind != "session-end"])
         self._step("files-removed")
 
     def _transaction(self, events: Sequence[Event]) -> Batch:
@@ -190,6 +188,7 @@ class Drainer:
         self._pause_grown()
         self._spool.remove(sorted(self._held))
         self._held.clear()
+        self._spool.note_room()
         self._step("ends-removed")
 
     def _due(self) -> list[Session]:
@@ -295,30 +294,6 @@ class Drainer:
 
     def _say(self, message: str) -> None:
         log.write_line(self._memory.data_dir.logs, "drain", message, at_us=self._memory.clock())
-
-
-def _groups(waiting: Sequence[_Waiting]) -> Iterator[tuple[list[_Waiting], bool]]:
-    """Batches, and whether page work shall follow each at once: the session of the newest event goes first.
-
-    Within a session by (time, event id); a batch may hold several sessions. Sessions that ended come before those that
-    run on, and the first one's page is not kept waiting for the rest (decision B8).
-    """
-    sessions: dict[str, list[_Waiting]] = {}
-    for one in waiting:
-        sessions.setdefault(one.session, []).append(one)
-    ended = {one.session for one in waiting if one.kind in ("session-end", "stop")}
-    order = sorted(sessions, key=lambda session: (session not in ended, -max(one.at_us for one in sessions[session])))
-    batch: list[_Waiting] = []
-    for rank, session in enumerate(order):
-        for one in sorted(sessions[session], key=lambda one: (one.at_us, one.name)):
-            batch.append(one)
-            if len(batch) == BATCH:
-                yield batch, False
-                batch = []
-        if session in ended and (rank == 0 or (rank % GROUP == 0)):
-            yield batch, True
-            batch = []
-    yield batch, False
 
 
 def _sentence(drain: Drain) -> str:

@@ -34,6 +34,8 @@ class SpoolCounts:
     size_bytes: int
     oldest_at_us: int | None
     quarantined: int
+    dropped: int = 0
+    """Tool events that hooks gave up because the spool was full, ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,16 @@ class Spool:
         if len(content) > MAX_EVENT_BYTES:
             raise ValueError(f"the file is larger than {MAX_EVENT_BYTES} bytes")
         return content
+
+    def head(self, name: str, size_bytes: int) -> bytes | None:
+        """The beginning of the event's bytes, or None when it is gone."""
+        try:
+            with open(f"{self._folder}/{name}", "rb", buffering=0) as file:
+                return file.read(size_bytes)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return b""  # whoever reads the whole of it says what is wrong
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove applied events; one that is gone already is no fault."""
@@ -114,7 +126,17 @@ class Spool:
             files += 1
             oldest = name if oldest is None or name < oldest else oldest
         aside = sum(1 for name in _list(self._quarantine) if _NAME.fullmatch(name))
-        return SpoolCounts(files, size, named_at_us(oldest) if oldest else None, aside)
+        return SpoolCounts(files, size, named_at_us(oldest) if oldest else None, aside, self._dropped())
+
+    def _dropped(self) -> int:
+        try:
+            return (self._root / ".dropped").stat().st_size  # hooks append a byte for each
+        except OSError:
+            return 0
+
+    def note_room(self) -> None:
+        """Take back the mark by which hooks said that the spool was full: a drain has made room."""
+        (self._root / ".full").unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Remove half-written files that killed hooks left."""

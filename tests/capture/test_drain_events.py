@@ -4,11 +4,13 @@ import json
 import os
 import random
 import uuid
+from pathlib import Path
 
 import pytest
 from terminals import NINE_US, SECOND_US, Agent, Room
 
 from ai_memory.capture.draining import Drainer
+from ai_memory.capture.order import batches, glance
 from ai_memory.store import state, state_sessions
 from ai_memory.store.spool import Spool
 
@@ -104,6 +106,30 @@ def test_poison_goes_to_quarantine_with_its_reason_and_blocks_nobody(
     assert reason in quarantined.reason
     assert (room.data_dir.quarantine / name).read_bytes() == content
     assert room.waiting() == []
+
+
+def test_a_folder_that_is_named_like_an_event_blocks_nobody(room: Room, agent: Agent) -> None:
+    agent.start()
+    (room.data_dir.spool / f"{NINE_US * 1000:019d}-1-deadbeef.json").mkdir()
+    agent.prompt("Mend the till.")
+
+    drain = room.drain()
+
+    assert (drain.applied, drain.quarantined, drain.fault, room.waiting()) == (2, 1, "", [])
+
+
+def test_the_order_is_chosen_from_heads_and_falls_back_where_they_do_not_tell() -> None:
+    names = [f"{(NINE_US + number) * 1000:019d}-1-{number:08x}.json" for number in range(4)]
+    heads = [
+        b'{"v":1,"event":"session-end","at_us":1,"session":"old","cwd":"/w \\u00e9"',
+        b'{"v": 1, "event": "user-prompt", "session": "new"',
+        b'{"v":1,"event":"session-end","session":"new"',
+        b"garbage",
+    ]
+    glances = [glance(name, head) for name, head in zip(names, heads, strict=True)]
+
+    assert glances[0].cwd == "/w é"
+    assert list(batches(glances)) == [([names[1], names[2]], True), ([names[0], names[3]], False)]
 
 
 def test_lone_surrogates_and_nul_are_stored_as_replacement_characters(room: Room, agent: Agent) -> None:
@@ -231,6 +257,51 @@ def test_a_drain_that_cannot_write_pages_keeps_what_it_needs_and_says_so(room: R
         last = state.last_drain(connection)
     assert last is not None
     assert last.fault == ""
+
+
+def test_a_marker_that_a_drain_meets_is_compiled_for_the_hooks_and_again_when_it_changes(
+    room: Room, agent: Agent
+) -> None:
+    marker = f"{agent.cwd}/.ai-memory.toml"
+    agent.start()
+    room.drain()
+    assert not room.data_dir.hook_policy.exists()
+    Path(marker).write_text('[capture]\nignore_paths = ["*.pem"]\n')
+    agent.prompt("Mend the till.")
+    room.drain()
+    first = json.loads(room.data_dir.hook_policy.read_text())
+    Path(marker).write_text("[capture]\nignore_paths = 7\n")
+    agent.prompt("And the drawer.")
+
+    room.drain()
+
+    assert first["markers"][marker]["ignore_paths"] == ["*.pem"]
+    assert json.loads(room.data_dir.hook_policy.read_text())["markers"][marker]["valid"] is False
+    Path(marker).unlink()
+    agent.prompt("And the scale.")
+    room.drain()
+    assert json.loads(room.data_dir.hook_policy.read_text())["markers"] == {}
+
+
+def test_a_broken_configuration_stops_no_drain_and_is_told_in_the_log(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.data_dir.config.write_text("[capture]\nprompts = maybe\n")
+
+    drain = room.drain()
+
+    assert (drain.pages, drain.fault) == (1, "")
+    assert any("hooks keep metadata only" in path.read_text() for path in room.data_dir.logs.iterdir())
+
+
+def test_a_drain_takes_back_the_mark_of_a_full_spool(room: Room, agent: Agent) -> None:
+    agent.start()
+    (room.data_dir.spool / ".full").touch()
+    (room.data_dir.spool / ".dropped").write_bytes(b"...")
+
+    room.drain()
+
+    assert not (room.data_dir.spool / ".full").exists()
+    assert Spool(room.data_dir).counts().dropped == 3
 
 
 def test_the_log_tells_counts_and_never_what_was_said(room: Room, agent: Agent) -> None:

@@ -1,0 +1,75 @@
+"""Keeping `hook-policy.json` in step with config.toml and the markers of the directories where agents work.
+
+A hook reads only this file. A source that it does not know costs the agent's events their content, so the drain
+compiles as soon as it meets one; most drains find every stamp as it was and write nothing.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ai_memory.config import load
+from ai_memory.scope.hook_policy import compile_policy
+from ai_memory.scope.markers import Source, nearest_markers
+from ai_memory.scope.policy import policy_at
+from ai_memory.store.filesystem import write_whole
+from ai_memory.store.memory import Memory
+
+
+def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
+    """Compile the policy anew if config.toml or a marker is new, changed or gone. True when the file was written.
+
+    Crash: safe at any point. Errors: MemoryFault for a config.toml that cannot be read; hooks then keep metadata only.
+    """
+    home = memory.caller.environ.get("AI_MEMORY_HOME") or memory.caller.home
+    present = _read(memory.data_dir.hook_policy)
+    known = present.get("markers")
+    paths = {str(path) for path in known} if isinstance(known, dict) else set()
+    for directory in directories:
+        paths.update(source.path for source in nearest_markers(directory, home))
+    markers = [source for source in map(_stamp, sorted(paths)) if source is not None]
+    config = _stamp(str(memory.data_dir.config))
+    if not _differs(present, config, markers):
+        return False
+    values = load(memory.data_dir.config, {}).values
+    compiled = compile_policy(
+        values, config=config, markers=[(source, policy_at(source.path, home=home)) for source in markers]
+    )
+    if compiled == present:
+        return False
+    text = json.dumps(compiled, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    write_whole(memory.data_dir.hook_policy, text.encode("utf-8", "surrogateescape"), sync=False)
+    return True
+
+
+def _differs(present: Mapping[str, object], config: Source | None, markers: list[Source]) -> bool:
+    if not present:
+        return config is not None or bool(markers)
+    if not _is_stamped(present.get("config"), config):
+        return True
+    known = present.get("markers")
+    if not isinstance(known, dict) or set(known) != {source.path for source in markers}:
+        return True
+    return not all(_is_stamped(known[source.path], source) for source in markers)
+
+
+def _is_stamped(row: object, source: Source | None) -> bool:
+    if source is None or not isinstance(row, dict):
+        return source is None and row is None
+    return row.get("size") == source.size and row.get("mtime_ns") == source.mtime_ns
+
+
+def _stamp(path: str) -> Source | None:
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return Source(path, status.st_size, status.st_mtime_ns)
+
+
+def _read(path: Path) -> Mapping[str, object]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
