@@ -8,14 +8,14 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, MemoryFault, NotFound
 from ai_memory.model import Page, PageRef, Project, Scope
 from ai_memory.store import state
-from ai_memory.store.addresses import folder_of, meta_path
+from ai_memory.store.addresses import META_NAME, folder_of, meta_path
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.index import read_project
 from ai_memory.store.pages import page_of
 from ai_memory.store.pending import OutboxChange, PathChange
 from ai_memory.store.wiki import Wiki
 from ai_memory.text import limits, names
-from ai_memory.text.page import compose, parse
+from ai_memory.text.page import compose, parse, splice
 
 SHORTEST_VERSION = 7
 
@@ -81,7 +81,7 @@ class Change:
         names.check_name(project)
         known = self.project(workspace, project)
         if known is not None:
-            return known
+            return self._with_identity(known, identity, identity_source)
         meta = {
             "id": uuid.uuid4().hex,
             "workspace": workspace,
@@ -95,6 +95,20 @@ class Change:
         content = compose({key: value for key, value in meta.items() if value is not None}, "").encode("utf-8")
         self._drafts[meta_path(workspace, project)] = content
         return read_project((workspace, project), content)
+
+    def _with_identity(self, known: Project, identity: str | None, source: str | None) -> Project:
+        """A project that was only a folder takes the repository identity that it got later.
+
+        Else a second clone, which knows the remote alone, would begin a twin.
+        """
+        was_folder = known.identity is None or known.identity_source in ("directory", "git-root")
+        if identity is None or identity == known.identity or source in ("directory", "git-root") or not was_folder:
+            return known
+        path = meta_path(known.workspace, known.name)
+        text = (self._present(path) or b"").decode("utf-8", "replace")
+        content = splice(text, {"identity": identity, "identity_source": source}, path=META_NAME).encode("utf-8")
+        self._drafts[path] = content
+        return read_project((known.workspace, known.name), content)
 
     def put(
         self, ref: PageRef, text: str, *, expected_version: str | None = None, create_only: bool = False
