@@ -10,7 +10,7 @@ from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
 from ai_memory.capture.session_page import SessionPage
 from ai_memory.errors import LockBusy, MemoryFault, StoreFault
-from ai_memory.model import MACHINE, Page, PageRef
+from ai_memory.model import MACHINE, Page, PageRef, Sanitized
 from ai_memory.store import state_sessions
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change
@@ -19,7 +19,7 @@ from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_na
 from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.page import compose, splice
-from ai_memory.text.sanitize import sanitize
+from ai_memory.text.sanitize import sanitize, sanitize_edit
 
 REFRESH_US = 60_000_000
 """A session's page is committed at most this often while it runs (decision A14)."""
@@ -173,9 +173,9 @@ class PageWork:
 
     def publish(self, change: Change, handoff: Handoff, ref: PageRef, directories: Sequence[str]) -> None:
         """Let starts in those directories find the handoff."""
-        change.outbox_put(open_name(handoff.id), handoffs.render(handoff, ref))
+        change.outbox_put(open_name(handoff.id), sanitize(handoffs.render(handoff, ref)))
         for name in directory_names(handoff.id, directories):
-            change.outbox_put(name, "")
+            change.outbox_put(name, sanitize(""))
 
     def close(self, change: Change, ref: PageRef, state: HandoffState) -> bool:
         """Set an open handoff's state and take it out of the outbox. False when it is not open."""
@@ -283,14 +283,14 @@ def put_page(change: Change, session: Session, page: SessionPage) -> str:
     return blob_id(text.encode("utf-8"))
 
 
-def composed(frontmatter: dict[str, object], body: str) -> str:
+def composed(frontmatter: dict[str, object], body: str) -> Sanitized:
     """A whole page of ours, scrubbed once more."""
     return sanitize(compose(frontmatter, body))
 
 
-def spliced(page: Page, changes: dict[str, object]) -> str:
+def spliced(page: Page, changes: dict[str, object]) -> Sanitized:
     """The page with those frontmatter keys changed; None takes one out."""
-    return splice(page.text, changes, path=page.ref.path)
+    return sanitize_edit(page.text, splice(page.text, changes, path=page.ref.path))
 
 
 def find_handoff(snapshot: Snapshot, handoff: str) -> Page | None:

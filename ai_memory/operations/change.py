@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import NotFound, UsageFault
 from ai_memory.model import PageRef, Scope
+from ai_memory.operations.cleaning import clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
 from ai_memory.operations.scoping import locate, resolve, split_address
@@ -21,6 +22,7 @@ from ai_memory.operations.write import (
 from ai_memory.text.links import rewrite_links
 from ai_memory.text.names import check_page_path
 from ai_memory.text.page import splice
+from ai_memory.text.sanitize import sanitize_edit
 
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
@@ -58,7 +60,8 @@ def set_page(
         for key, edits in (("tags", tags), ("aliases", aliases)):
             if edits:
                 changes[key] = _edited(_texts(before.frontmatter.get(key)), edits) or None
-        change.put(ref, splice(before.text, changes, path=ref.path), expected_version=expected_version)
+        text = clean(memory, splice(before.text, changes, path=ref.path), before=before.text)
+        change.put(ref, text, expected_version=expected_version)
     return written(memory, scope, ref, before, change)
 
 
@@ -117,7 +120,7 @@ def move_page(
         if page is None:
             raise NotFound(f"no page {ref}", hint="ai-memory pages lists what there is")
         change.ensure_project(target_scope)
-        text = rewrite_links(page.text, at=ref, moved={ref: target}, now_at=target)
+        text = sanitize_edit(page.text, rewrite_links(page.text, at=ref, moved={ref: target}, now_at=target))
         target = change.move(ref, target, text=text)
         relinked = [source for source in sources if _relink(change, source, ref, target)]
         _carry_state(change, ref, target)
@@ -148,7 +151,7 @@ def _relink(change: "Change", source: PageRef, ref: PageRef, target: PageRef) ->
     page = change.page(source)
     if page is None:
         return False
-    text = rewrite_links(page.text, at=source, moved={ref: target}, now_at=source)
+    text = sanitize_edit(page.text, rewrite_links(page.text, at=source, moved={ref: target}, now_at=source))
     if text == page.text:
         return False
     change.put(source, text, expected_version=page.version)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import Conflict, NotFound, UsageFault
 from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.cleaning import SCRUBBED, clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import DEFAULT_WORKSPACE, locate
@@ -74,11 +75,18 @@ def write_page(
             raise UsageFault(f"scope global and project {project!r} exclude each other", hint="give one of them")
         workspace, project = workspace or DEFAULT_WORKSPACE, GLOBAL_PROJECT
     is_path_ours = path is None
-    where, ref = locate(memory, path or default_path(title, body), workspace, project, write=True)
+    where, ref = locate(
+        memory,
+        path or default_path(title and clean(memory, title), clean(memory, body)),
+        workspace,
+        project,
+        write=True,
+    )
     changes = named_keys(title=title, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
     with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session_id)) as change:
         before = change.page(ref)
-        text = _with_body(before, body, changes, ref)
+        given = _with_body(before, body, changes, ref)
+        text = clean(memory, given, before=before.text if before else "")
         if is_path_ours and before is not None and before.text != text and expected_version is None:
             raise Conflict(
                 f"{ref} exists already, titled {before.title!r}",
@@ -88,7 +96,7 @@ def write_page(
         change.put(ref, text, expected_version=expected_version, create_only=create_only)
         if session_id:
             _add_evidence(change, ref, session_id, memory.clock())
-    return written(memory, where, ref, before, change)
+    return written(memory, where, ref, before, change, is_scrubbed=text != given)
 
 
 def default_path(title: str | None, body: str) -> str:
@@ -138,8 +146,9 @@ def replace_text(
     with memory.writing(f"edit {ref.path}") as change:
         before = change.page(ref)
         change.ensure_project(scope)
-        change.put(ref, text, expected_version=expected_version, create_only=expected_version is None)
-    return written(memory, scope, ref, before, change)
+        kept = clean(memory, text, before=before.text if before else "")
+        change.put(ref, kept, expected_version=expected_version, create_only=expected_version is None)
+    return written(memory, scope, ref, before, change, is_scrubbed=kept != text)
 
 
 def append_to_page(
@@ -159,9 +168,10 @@ def append_to_page(
         before = change.page(ref)
         if before is None:
             raise NotFound(f"no page {ref}", hint="write-page creates one")
-        text = _appended(before.text, body)
+        given = _appended(before.text, body)
+        text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)
-    return written(memory, scope, ref, before, change)
+    return written(memory, scope, ref, before, change, is_scrubbed=text != given)
 
 
 def _appended(text: str, body: str) -> str:
@@ -186,7 +196,15 @@ def _add_evidence(change: "Change", ref: PageRef, session_id: str, now_us: int) 
     change.state("evidence", **row, quote="", cite="", sha256="")
 
 
-def written(memory: "Memory", scope: Scope, ref: PageRef, before: Page | None, change: "Change") -> WrittenPage:
+def written(
+    memory: "Memory",
+    scope: Scope,
+    ref: PageRef,
+    before: Page | None,
+    change: "Change",
+    *,
+    is_scrubbed: bool = False,
+) -> WrittenPage:
     """What came of a change of one page; for a new one, the pages that it may repeat."""
     done = change.committed
     commit = done.commit if done else None
@@ -194,7 +212,7 @@ def written(memory: "Memory", scope: Scope, ref: PageRef, before: Page | None, c
     with memory.reading() as snapshot:
         page = snapshot.page(ref)
         near = similar_pages(snapshot, page) if page and outcome == "created" else ()
-        gaps = tuple(snapshot.gaps)
+        gaps = (*snapshot.gaps, SCRUBBED) if is_scrubbed else tuple(snapshot.gaps)
     similar = tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
     return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, MemoryFault, NotFound
-from ai_memory.model import Page, PageRef, Project, Scope
+from ai_memory.model import Page, PageRef, Project, Sanitized, Scope
 from ai_memory.store import state
 from ai_memory.store.addresses import META_NAME, folder_of, meta_path
 from ai_memory.store.blobs import blob_id
@@ -111,7 +111,7 @@ class Change:
         return read_project((known.workspace, known.name), content)
 
     def put(
-        self, ref: PageRef, text: str, *, expected_version: str | None = None, create_only: bool = False
+        self, ref: PageRef, text: Sanitized, *, expected_version: str | None = None, create_only: bool = False
     ) -> PageRef:
         """Let the page be `text`; gives its address in normal form. The same text changes nothing.
 
@@ -140,7 +140,7 @@ class Change:
         self._drafts[ref.git_path] = None
         return True
 
-    def move(self, ref: PageRef, new: PageRef, *, text: str | None = None) -> PageRef:
+    def move(self, ref: PageRef, new: PageRef, *, text: Sanitized | None = None) -> PageRef:
         """Let the page stand at `new`, with `text` or as it is. Raises NotFound or Conflict."""
         present = self._present(ref.git_path)
         if present is None:
@@ -159,7 +159,7 @@ class Change:
             raise KeyError(statement)
         self._state.append((statement, parameters))
 
-    def outbox_put(self, name: str, text: str) -> None:
+    def outbox_put(self, name: str, text: Sanitized) -> None:
         """A file of the outbox, written after the pages."""
         self._outbox.append(OutboxChange(name, text))
 

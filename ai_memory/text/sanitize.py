@@ -1,6 +1,7 @@
 """The only place that makes `Sanitized` text: private parts out, secrets out, then cut to length, in this order."""
 
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 
 from ai_memory.model import Sanitized
 from ai_memory.scrub import cut_middle, scrub, strip_private
@@ -12,6 +13,23 @@ def sanitize(text: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ())
     `extra` and `allow` are the regular expressions of `[sanitize]` in the configuration.
     """
     return Sanitized(scrub(strip_private(text), extra=extra, allow=allow))
+
+
+def sanitize_edit(before: str, after: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ()) -> Sanitized:
+    """`after` as it may replace the stored `before`: what is new in it without secrets, what stood there untouched.
+
+    `<private>` parts stay: a page is written on purpose, and may speak of the tag. Lines are compared, so a stored line
+    that is only moved keeps its bytes.
+    """
+    if not before:
+        return Sanitized(scrub(after, extra=extra, allow=allow))
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    pieces = []
+    for tag, _, _, start, end in matcher.get_opcodes():
+        lines = "".join(new[start:end])
+        pieces.append(lines if tag == "equal" else scrub(lines, extra=extra, allow=allow))
+    return Sanitized("".join(pieces))
 
 
 def cap(text: Sanitized, limit_bytes: int) -> Sanitized:

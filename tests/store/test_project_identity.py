@@ -18,8 +18,7 @@ def memory(tmp_path: Path) -> Memory:
 
 def ensure(memory: Memory, scope: Scope) -> Project:
     with memory.writing("make the project") as change:
-        project = change.ensure_project(scope)
-    return project
+        return change.ensure_project(scope)
 
 
 FOLDER = Scope("default", "shop", ResolvedBy.GIT_ROOT, identity="/home/me/shop", identity_source="git-root")
