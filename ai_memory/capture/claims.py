@@ -99,10 +99,8 @@ class Claims:
         change.put(ref, composed(handoffs.frontmatter(taken), handoffs.body(taken)))
 
     def _as_shown(self, source: Session) -> Handoff:
-        root = scope_of(source).root or source.cwd
-        return handoffs.automatic(
-            digest(source, self._work.observations(source), root=root), source.handoff, ended=False
-        )
+        told = digest(source, self._work.observations(source), root=scope_of(source).root or source.cwd)
+        return handoffs.automatic(told, source.handoff, ended=False)
 
     def _give_back(self, claim: Claim) -> int:
         with self._memory.reading() as snapshot:

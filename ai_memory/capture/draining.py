@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from ai_memory.capture.attribution import Attribution, KnownProjects
 from ai_memory.capture.batches import Batch, apply_batch
 from ai_memory.capture.claims import Claims
+from ai_memory.capture.handoffs import HandoffState
 from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
-from ai_memory.capture.page_work import Done, PageWork
+from ai_memory.capture.page_work import Done, PageWork, expired
 from ai_memory.capture.policy_file import renew_policy
+from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.errors import MemoryFault
+from ai_memory.model import MACHINE
 from ai_memory.store import log, state, state_sessions
 from ai_memory.store.driver import DatabaseError, OperationalError
 from ai_memory.store.memory import Memory, no_step
@@ -28,8 +31,6 @@ MAX_DIRECTORIES = 64
 """Directories a pass whose markers are looked for; the others' turn comes with their next event."""
 LOOK_EVERY_S = 60.0
 """The whole tree is walked once a minute at most (decision A6)."""
-IDLE_END_US = 24 * 3_600 * 1_000_000
-"""A session without any event for this long is over (decision B8)."""
 
 
 @dataclass(slots=True)
@@ -51,7 +52,8 @@ class Drainer:
         with memory.reading() as snapshot:
             projects = KnownProjects(snapshot.projects())
         self._attribution = Attribution(memory.caller, projects)
-        self._work = PageWork(memory, self._outbox, self._attribution, say=self._say)
+        self._rules = self._read_rules()
+        self._work = PageWork(memory, self._outbox, self._attribution, self._rules, say=self._say)
         self._claims = Claims(memory, self._outbox, self._work, say=self._say)
         self._count = _Count()
         self._held: set[str] = set()
@@ -71,6 +73,13 @@ class Drainer:
         except (MemoryFault, DatabaseError, OSError) as raised:
             fault = str(raised).partition("\n")[0] or type(raised).__name__
         return self._record(started_us, fault or "; ".join(self._count.done.faults[:3]))
+
+    def _read_rules(self) -> Rules:
+        try:
+            return read_rules(self._memory)
+        except MemoryFault as fault:
+            self._say(f"config.toml cannot be read, the defaults hold: {fault.message}")
+            return Rules()
 
     # --- one pass over the spool ---
 
@@ -244,6 +253,8 @@ class Drainer:
             self._say(f"handoff {provisional.handoff}: its session is gone or silent, open now")
 
     def _end_idle(self) -> int:
+        if not self._rules.idle_end_us:
+            return 0
         with self._memory.state_reading() as connection:
             if connection is None or not state_sessions.idle_sessions(connection, self._idle_limit_us()):
                 return 0
@@ -251,7 +262,7 @@ class Drainer:
             return state_sessions.end_idle(connection, self._idle_limit_us())
 
     def _idle_limit_us(self) -> int:
-        return self._memory.clock() - IDLE_END_US
+        return self._memory.clock() - self._rules.idle_end_us
 
     def _look_around(self) -> None:
         """Take edits by hand and pack git's loose objects, once a minute at most."""
@@ -264,7 +275,21 @@ class Drainer:
             return
         looked.touch(mode=0o600)
         self._memory.adopt()
+        self._close_expired()
         self._memory.tidy()
+
+    def _close_expired(self) -> None:
+        now_us = self._memory.clock()
+        with self._memory.reading() as snapshot:
+            over = expired(snapshot, now_us)
+        if not over:
+            return
+        with self._memory.writing(
+            f"Expire {len(over)} handoffs that nobody took", author=MACHINE, trailers={"Pass": "expire"}
+        ) as change:
+            for ref in over:
+                self._work.close(change, ref, HandoffState.EXPIRED)
+        self._say(f"{len(over)} handoffs expired")
 
     # --- telling ---
 

@@ -23,6 +23,7 @@ MAX_QUESTION = 600
 MAX_FILES = 30
 MAX_STEPS = 5
 LIFETIME_US = 14 * DAY_US
+"""How long a handoff stays open when the settings say nothing."""
 """An automatic handoff that nobody took in two weeks is no open work any more."""
 
 CONSUMED = (
@@ -86,7 +87,7 @@ def page_path(identifier: str) -> str:
     return f"handoffs/{rfc3339(begun_at_us(identifier))[:7]}/{identifier}.md"
 
 
-def automatic(told: Digest, identifier: str, *, ended: bool) -> Handoff:
+def automatic(told: Digest, identifier: str, *, ended: bool, lifetime_us: int = LIFETIME_US) -> Handoff:
     """The handoff that a session leaves without being asked. `ended`: False while the session still runs."""
     session = told.session
     at_us = session.ended_at_us or session.last_at_us
@@ -99,7 +100,7 @@ def automatic(told: Digest, identifier: str, *, ended: bool) -> Handoff:
         from_session=session.id,
         cwd=session.cwd,
         created_at_us=at_us,
-        expires_at_us=at_us + LIFETIME_US,
+        expires_at_us=at_us + lifetime_us,
         summary=_summary(told),
         open_questions=_open_questions(told, ended=ended),
         next_steps=_next_steps(told),

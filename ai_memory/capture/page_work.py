@@ -8,6 +8,7 @@ from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.batches import scope_of
 from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
+from ai_memory.capture.rules import Rules
 from ai_memory.capture.session_page import SessionPage
 from ai_memory.errors import LockBusy, MemoryFault, StoreFault
 from ai_memory.model import MACHINE, Page, PageRef, Sanitized
@@ -51,10 +52,19 @@ class _Ready:
 class PageWork:
     """Turns session rows into pages. Compute first, then write under the lock, comparing versions."""
 
-    def __init__(self, memory: Memory, outbox: Outbox, attribution: Attribution, *, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        outbox: Outbox,
+        attribution: Attribution,
+        rules: Rules,
+        *,
+        say: Callable[[str], None],
+    ) -> None:
         self._memory = memory
         self._outbox = outbox
         self._attribution = attribution
+        self._rules = rules
         self._say = say
 
     def finish(self, sessions: Sequence[Session]) -> Done:
@@ -95,9 +105,18 @@ class PageWork:
         root = scope_of(session).root or session.cwd
         page = session_page.session_page(session, observations, root=root)
         identifier = session.handoff or handoffs.handoff_id(session.ended_at_us or 0, f"{session.id}:end")
-        handoff = handoffs.automatic(digest(session, observations, root=root), identifier, ended=True)
+        handoff = self.automatic(session, observations, identifier, ended=True)
         directories = self._attribution.handoff_directories(session.cwd)
         return _Ready(session, page, handoff, tuple(directories))
+
+    def automatic(
+        self, session: Session, observations: Sequence[Observation], identifier: str, *, ended: bool
+    ) -> Handoff | None:
+        """The handoff that a session leaves; None where the settings want none."""
+        if not self._rules.makes_handoffs:
+            return None
+        told = digest(session, observations, root=scope_of(session).root or session.cwd)
+        return handoffs.automatic(told, identifier, ended=ended, lifetime_us=self._rules.handoff_lifetime_us)
 
     def observations(self, session: Session) -> list[Observation]:
         """All observations of a session, in order."""
@@ -225,9 +244,9 @@ class PageWork:
         if not render and mine in self._outbox.provisionals():
             self._outbox.touch(mine)
             return
-        root = scope_of(session).root or session.cwd
-        told = digest(session, self.observations(session), root=root)
-        handoff = handoffs.automatic(told, session.handoff, ended=False)
+        handoff = self.automatic(session, self.observations(session), session.handoff, ended=False)
+        if handoff is None:
+            return
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
         for name in self._outbox.names_of(handoff.id, claims=False):
             if name.startswith("provisional/") and name != mine.name:
@@ -298,6 +317,18 @@ def find_handoff(snapshot: Snapshot, handoff: str) -> Page | None:
     wanted = Filter(kind="handoff", prefix=handoffs.page_path(handoff))
     found = snapshot.select(wanted, sort="path", limit=1).pages
     return found[0] if found else None
+
+
+def expired(snapshot: Snapshot, now_us: int) -> list[PageRef]:
+    """Open handoffs whose time is over, in every project."""
+    wanted = Filter(kind="handoff", prefix="handoffs/")
+    return [
+        page.ref
+        for page in snapshot.select(wanted, sort="path", limit=MAX_OPEN_LOOKED_AT).pages
+        if page.frontmatter.get("state") == HandoffState.OPEN
+        and page.expires_at_us is not None
+        and page.expires_at_us <= now_us
+    ]
 
 
 def open_automatic(snapshot: Snapshot, workspace: str, project: str) -> list[Page]:

@@ -1,0 +1,33 @@
+"""The settings that the drain goes by, read once a drain."""
+
+from dataclasses import dataclass
+
+from ai_memory.store.memory import Memory
+from ai_memory.text.times import DAY_US
+
+HOUR_US = 3_600 * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What config.toml says of sessions and handoffs; the defaults are those of `config_table`, held by a test."""
+
+    idle_end_us: int = 24 * HOUR_US
+    """A session without any event for this long is over; 0: never."""
+    makes_handoffs: bool = True
+    handoff_lifetime_us: int = 14 * DAY_US
+
+
+def read_rules(memory: Memory) -> Rules:
+    """The rules. Errors: MemoryFault for a config.toml that cannot be read."""
+    has_words = any(name.startswith(("AI_MEMORY_SESSIONS__", "AI_MEMORY_HANDOFF__")) for name in memory.caller.environ)
+    if not has_words and not memory.data_dir.config.exists():
+        return Rules()
+    from ai_memory.config import load  # 40 ms CPU, only where somebody configured something
+
+    config = load(memory.data_dir.config, memory.caller.environ, strict_environ=False).config
+    return Rules(
+        idle_end_us=config.sessions.idle_end_after_hours * HOUR_US,
+        makes_handoffs=config.handoff.create_on_session_end,
+        handoff_lifetime_us=config.handoff.expire_after_days * DAY_US,
+    )
