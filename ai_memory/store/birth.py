@@ -1,5 +1,7 @@
 """Making a data dir: by the first write, by several processes at once, on a disk that can be trusted."""
 
+from collections.abc import Callable
+
 from ai_memory.errors import StoreFault
 from ai_memory.model import MACHINE
 from ai_memory.paths import DataDir
@@ -46,21 +48,26 @@ def make_folders(data_dir: DataDir) -> None:
         make_folder(folder)
 
 
-def give_birth(data_dir: DataDir, lock: WriterLock, *, at_us: int) -> None:
+def give_birth(data_dir: DataDir, lock: WriterLock, *, at_us: int, step: Callable[[str], None]) -> None:
     """The wiki with its first commit. Call under the lock, after a second look. Crash: run again."""
     _test_lock(lock, data_dir)
     make_folders(data_dir)
+    step("birth-folders")
     Wiki.create(data_dir.wiki)
+    step("birth-repository")
     wiki = Wiki(data_dir.git)
     try:
         commit = wiki.write_commit(None, FIRST_FILES, message="Begin the wiki\n", author=MACHINE, at_us=at_us)
+        step("birth-objects")
         entries = {}
         for name, content in FIRST_FILES.items():
             path = data_dir.wiki / name
             write_whole(path, content)
             entries[name.encode()] = gitindex.pack(name.encode(), blob_id(content), path.lstat())
         write_whole(data_dir.git / "index", gitindex.fresh(entries))
+        step("birth-files")
         wiki.swap_branch(None, commit)
+        step("birth-ref")
     finally:
         wiki.close()
 

@@ -85,7 +85,7 @@ class Memory:
         with lock.held(self.lock_timeout_s):
             if self.exists:
                 return False
-            birth.give_birth(self.data_dir, lock, at_us=self.clock())
+            birth.give_birth(self.data_dir, lock, at_us=self.clock(), step=self.step)
         return True
 
     @contextmanager

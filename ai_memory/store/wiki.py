@@ -5,6 +5,7 @@ where this costs 11 (2026-11-30).
 """
 
 import os
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -66,16 +67,24 @@ class Wiki:
 
     @classmethod
     def create(cls, folder: Path) -> None:
-        """Make an empty repository at `folder` whose HEAD is `main`. Safe to run again after a kill."""
-        if not (folder / ".git").exists():
-            Repo.init(str(folder), default_branch=b"main").close()
-        repo = Repo(str(folder))
+        """Make an empty repository at `folder` whose HEAD is `main`.
+
+        Crash: it is made beside and renamed into place, so a half one is never found; run again.
+        """
+        if (folder / ".git").exists():
+            return
+        cradle = folder / ".birth"
+        shutil.rmtree(cradle, ignore_errors=True)
+        cradle.mkdir(mode=0o700)
+        repo = Repo.init(str(cradle), default_branch=b"main")
         config = repo.get_config()
         config.set((b"core",), b"autocrlf", b"false")
         config.set((b"core",), b"quotepath", b"false")
         config.set((b"gc",), b"auto", b"0")  # packing is ours: git's would run beside our writers
         config.write_to_path()
         repo.close()
+        (cradle / ".git").rename(folder / ".git")
+        cradle.rmdir()
 
     def close(self) -> None:
         self._repo.close()
