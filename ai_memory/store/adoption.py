@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef
-from ai_memory.store.addresses import META_NAME, folder_of, is_ours, page_ref
+from ai_memory.store.addresses import META_NAME, PageFolder, folder_of, is_ours, page_ref
 from ai_memory.store.pending import PathChange
 from ai_memory.store.wiki import Wiki
 from ai_memory.store.worktree import Look, has_conflict_markers
@@ -92,10 +92,11 @@ def _committed(wiki: Wiki, head: str | None, look: Look, *, is_everything: bool)
         return {path: blob for path, blob in wiki.files(head) if is_ours(path)}
     found: dict[str, str] = {}
     for folder in look.folders:
-        for name, (mode, blob) in wiki.folder(head, folder).items():
-            path = f"{folder}/{name.decode('utf-8', 'surrogateescape')}"
-            if mode & 0o170000 == 0o100000 and is_ours(path):
-                found[path] = blob
+        ours = PageFolder(folder)
+        for entry, (mode, blob) in wiki.folder(head, folder).items():
+            name = entry.decode("utf-8", "surrogateescape")
+            if mode & 0o170000 == 0o100000 and ours.takes(name):
+                found[f"{folder}/{name}"] = blob
     return found
 
 
@@ -103,11 +104,12 @@ def _changed(
     look: Look, committed: Mapping[str, str], skipped: dict[str, str], read: Callable[[str], bytes]
 ) -> dict[str, PathChange]:
     changes: dict[str, PathChange] = {}
-    keys = {names.path_key(path): path for path in committed}
+    keys: dict[str, str] | None = None
     for path, blob in sorted(look.blobs.items()):
         if committed.get(path) == blob:
             continue
         content = look.contents[path] if path in look.contents else read(path)
+        keys = keys if keys is not None else {names.path_key(known): known for known in committed}
         reason = _refusal(path, content) or _collision(path, keys, committed)
         if reason:
             skipped[path] = reason

@@ -38,6 +38,7 @@ class Change:
         self._adopt_folder = adopt_folder
         self._looked: set[str] = set()
         self._drafts: dict[str, bytes | None] = {}
+        self._keys: dict[str, dict[str, str]] = {}
         self._state: list[tuple[str, Mapping[str, object]]] = []
         self._outbox: list[OutboxChange] = []
         self.now_us = now_us
@@ -202,29 +203,36 @@ class Change:
         head = self._wiki.head()
         folder = ""
         for part in ref.git_path.split("/"):
-            path = f"{folder}/{part}" if folder else part
             key = names.path_key(part)
-            for name in self._names(head, folder):
-                if name != part and names.path_key(name) == key:
-                    raise Conflict(
-                        f"{ref.path} differs from {f'{folder}/{name}'.lstrip('/')} only by case or Unicode form.",
-                        hint="Use that spelling: many disks hold only one of the two.",
-                    )
-            folder = path
+            other = self._names(head, folder).setdefault(key, part)
+            if other != part and self._is_live(head, f"{folder}/{other}".lstrip("/")):
+                raise Conflict(
+                    f"{ref.path} differs from {f'{folder}/{other}'.lstrip('/')} only by case or Unicode form.",
+                    hint="Use that spelling: many disks hold only one of the two.",
+                )
+            self._names(head, folder)[key] = part
+            folder = f"{folder}/{part}" if folder else part
         self._refuse_folder_and_file(head, ref)
 
-    def _names(self, head: str | None, folder: str) -> set[str]:
-        """Names that stand in a folder once this change is made."""
-        found = {name.decode("utf-8", "surrogateescape") for name in self._wiki.folder(head, folder)}
-        prefix = f"{folder}/" if folder else ""
-        for git_path, content in self._drafts.items():
-            if git_path.startswith(prefix):
-                name, slash, _ = git_path[len(prefix) :].partition("/")
-                if content is not None:
-                    found.add(name)
-                elif not slash:
-                    found.discard(name)
-        return found
+    def _names(self, head: str | None, folder: str) -> dict[str, str]:
+        """Names that stand in a folder or were put there, by their key. Kept for the next page of the folder."""
+        if folder not in self._keys:
+            found = (name.decode("utf-8", "surrogateescape") for name in self._wiki.folder(head, folder))
+            self._keys[folder] = {names.path_key(name): name for name in found}
+        return self._keys[folder]
+
+    def _is_live(self, head: str | None, git_path: str) -> bool:
+        """Whether a file or a folder with files stands there once this change is made."""
+        if git_path in self._drafts:
+            return self._drafts[git_path] is not None
+        below = f"{git_path}/"
+        if any(content is not None and path.startswith(below) for path, content in self._drafts.items()):
+            return True
+        if not self._wiki.folder(head, git_path):
+            return self._wiki.entry_at(head, git_path) is not None
+        gone = {path for path, content in self._drafts.items() if content is None and path.startswith(below)}
+        tree = self._wiki.files_below(head, git_path)
+        return any(path not in gone for path in tree)
 
     def _refuse_folder_and_file(self, head: str | None, ref: PageRef) -> None:
         segments = ref.git_path.split("/")

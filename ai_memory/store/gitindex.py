@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ _FIXED = _STAT.size  # 62 bytes, then the name
 _EXTENDED = 0x4000
 _NAME_LENGTH = 0x0FFF
 REGULAR = 0o100644
+_MODE_AT = 24
+_REGULAR_FIELD = REGULAR.to_bytes(4, "big")
+"""The mode of a plain file as it stands in an entry. A name holds no NUL, so these bytes never lie inside one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,9 @@ class GitIndex:
     def __init__(self, content: bytes, written_ns: int) -> None:
         self._content = content
         self._written_ns = written_ns
+        self._end = len(content) - 20
+        self._end = self._find_end()
+        self._can_jump = self._version == 2
 
     @classmethod
     def read(cls, git: Path) -> "GitIndex | None":
@@ -81,10 +87,14 @@ class GitIndex:
         """Whether the file may have changed in the same tick in which the index was written (git's racy entries)."""
         return entry.mtime_ns >= _truncated_ns(self._written_ns)
 
-    def entries(self) -> dict[bytes, Entry]:
-        """All unconflicted entries by name."""
+    def entries(self, folders: Collection[bytes] | None = None) -> dict[bytes, Entry]:
+        """Unconflicted entries by name: all, or those that lie directly in `folders`."""
         found: dict[bytes, Entry] = {}
-        for start, _, name in self._spans():
+        if folders is None:
+            spans: Iterable[tuple[int, int, bytes]] = self._spans()
+        else:
+            spans = (span for folder in folders for span in self._spans_in(folder))
+        for start, _, name in spans:
             fields = _STAT.unpack_from(self._content, start)
             if fields[11] & 0x3000:
                 continue  # a stage of a conflict
@@ -98,6 +108,14 @@ class GitIndex:
             )
         return found
 
+    def _spans_in(self, folder: bytes) -> Iterator[tuple[int, int, bytes]]:
+        prefix = folder + b"/"
+        for start, end, name in self._spans(self._position(prefix)):
+            if not name.startswith(prefix):
+                return
+            if b"/" not in name[len(prefix) :]:
+                yield start, end, name
+
     def spliced(self, changes: Mapping[bytes, bytes | None]) -> bytes:
         """The file's new bytes: `changes` maps a name to its packed entry (see `pack`) or None to drop it.
 
@@ -106,53 +124,92 @@ class GitIndex:
         """
         content = self._content
         pieces: list[bytes] = []
-        count = 0
-        added = sorted((name, packed) for name, packed in changes.items() if packed is not None)
-        position = 0
-        end = run = _HEADER.size
-        for start, end, name in self._spans():
-            while position < len(added) and added[position][0] < name:
-                pieces += [content[run:start], added[position][1]]
-                run = start
+        run = _HEADER.size
+        count = int(_HEADER.unpack_from(content)[2])
+        for name, packed in sorted(changes.items()):
+            start = end = self._position(name)
+            while end < self._end and (span := next(self._spans(end)))[2] == name:  # conflict stages share a name
+                end = span[1]
+                count -= 1
+            pieces.append(content[run:start])
+            run = end
+            if packed is not None:
+                pieces.append(packed)
                 count += 1
-                position += 1
-            if name in changes:
-                pieces.append(content[run:start])
-                run = end
-            else:
-                count += 1
-        pieces.append(content[run:end])
-        for _, packed in added[position:]:
-            pieces.append(packed)
-            count += 1
-        # An entry that was replaced is added when the loop passes its name: every name of `added` is counted once.
-        self._refuse_required_extensions(end)
+        pieces.append(content[run : self._end])
         body = _HEADER.pack(b"DIRC", self._version, count) + b"".join(pieces)
         return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+    # --- finding a place ---
+
+    def _position(self, name: bytes) -> int:
+        """Where the first entry stands whose name is `name` or comes after it.
+
+        Entries have no table of offsets, but they are sorted: halve the bytes, then find the next entry's border.
+        Walking 10,000 entries cost 14 ms a write, this costs none that can be measured (2026-11-30).
+        """
+        low, high = _HEADER.size, self._end  # `low` is a border; all before it is smaller, all from `high` on is not
+        while self._can_jump and high - low > 4_096:
+            border = self._border_after((low + high) // 2, high)
+            if border is None:
+                break
+            start, end, found = border
+            if found < name:
+                low = end
+            else:
+                high = start
+        for start, _, found in self._spans(low):
+            if found >= name:
+                return start
+        return self._end
+
+    def _border_after(self, at: int, high: int) -> tuple[int, int, bytes] | None:
+        """The first entry that begins at or after `at` and before `high`, known by its mode and its name's length."""
+        content = self._content
+        found = content.find(_REGULAR_FIELD, at + _MODE_AT, high)
+        while found >= 0:
+            start = found - _MODE_AT
+            name_start = start + _FIXED
+            length = ((content[start + 60] << 8) | content[start + 61]) & _NAME_LENGTH
+            end = start + ((_FIXED + length + 8) & ~7)
+            is_entry = length < _NAME_LENGTH and content.find(b"\0", name_start, end) == name_start + length
+            is_followed = end == self._end or content[end + _MODE_AT : end + _MODE_AT + 4] == _REGULAR_FIELD
+            if is_entry and is_followed and not any(content[name_start + length : end]):
+                return start, end, content[name_start : name_start + length]
+            found = content.find(_REGULAR_FIELD, found + 1, high)
+        return None
 
     @property
     def _version(self) -> int:
         version: int = _HEADER.unpack_from(self._content)[1]
         return version
 
-    def _spans(self) -> Iterator[tuple[int, int, bytes]]:
-        content = self._content
-        count = _HEADER.unpack_from(content)[2]
-        start = _HEADER.size
-        for _ in range(count):
+    def _spans(self, start: int = _HEADER.size) -> Iterator[tuple[int, int, bytes]]:
+        """Border to border: begin, end and name of each entry from `start` on."""
+        content, last = self._content, self._end
+        while start < last:
             flags = (content[start + 60] << 8) | content[start + 61]
             name_start = start + _FIXED + (2 if flags & _EXTENDED else 0)
             length = flags & _NAME_LENGTH
             if length == _NAME_LENGTH:
                 length = content.index(b"\0", name_start) - name_start
-            name = content[name_start : name_start + length]
             end = start + ((name_start - start + length + 8) & ~7)
-            yield start, end, name
+            yield start, end, content[name_start : name_start + length]
             start = end
 
-    def _refuse_required_extensions(self, at: int) -> None:
+    def _find_end(self) -> int:
+        """Where the entries end and the extensions begin. Raises StoreFault for a required extension."""
         content = self._content
-        while at + 8 <= len(content) - 20:
+        size = len(content) - 20
+        last = content.rfind(_REGULAR_FIELD) - _MODE_AT
+        if size == _HEADER.size or (last >= _HEADER.size and next(self._spans(last))[1] == size):
+            return size  # the last entry reaches the end: nothing follows
+        self._end = size
+        end = _HEADER.size
+        for _, (_, end, _) in zip(range(_HEADER.unpack_from(content)[2]), self._spans(), strict=False):  # noqa: B007
+            pass
+        at = end
+        while at + 8 <= size:
             signature = content[at : at + 4]
             if signature[:1].islower():
                 raise StoreFault(
@@ -160,6 +217,7 @@ class GitIndex:
                     hint="Turn it off there: `git update-index --no-split-index` or `git sparse-checkout disable`.",
                 )
             at += 8 + int.from_bytes(content[at + 4 : at + 8], "big")
+        return end
 
 
 def pack(name: bytes, blob: str, status: os.stat_result) -> bytes:

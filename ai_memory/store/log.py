@@ -3,16 +3,51 @@
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from enum import IntEnum
 from pathlib import Path
 
-from ai_memory.clock import rfc3339
+from ai_memory.clock import Clock, rfc3339
 from ai_memory.store.filesystem import make_folder
 
 KEEP_DAYS = 14
 MAX_LINE = 1_000
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.log")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+class Level(IntEnum):
+    """How much a line matters; the setting `log_level` names the least that is kept."""
+
+    INFO = 0
+    WARNING = 1
+    """Something was set aside, or hooks keep less than they could."""
+    ERROR = 2
+    """Work failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log as one process writes it: `who` stands in each line, lines below `least` are left out."""
+
+    folder: Path
+    who: str
+    clock: Clock
+    least: Level = Level.INFO
+
+    def info(self, message: str) -> None:
+        self._write(Level.INFO, message)
+
+    def warning(self, message: str) -> None:
+        self._write(Level.WARNING, message)
+
+    def error(self, message: str) -> None:
+        self._write(Level.ERROR, message)
+
+    def _write(self, level: Level, message: str) -> None:
+        if level >= self.least:
+            write_line(self.folder, self.who, message, at_us=self.clock())
 
 
 def write_line(logs: Path, who: str, message: str, *, at_us: int) -> None:

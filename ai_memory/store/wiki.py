@@ -13,8 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dulwich.object_store import commit_tree_changes
-from dulwich.objects import Blob, Commit, ObjectID, Tree, parse_tree
+from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree, parse_tree
 from dulwich.repo import Repo
 
 from ai_memory.errors import StoreFault
@@ -136,6 +135,13 @@ class Wiki:
             if difference.new is not None:
                 yield difference.git_path, difference.new
 
+    def files_below(self, commit: str | None, folder: str) -> Iterator[str]:
+        """Git paths of all regular files below a folder."""
+        entry = self.entry_at(commit, folder)
+        if entry is not None and stat.S_ISDIR(entry[0]):
+            for difference in self._walk(f"{folder}/", None, entry[1]):
+                yield difference.git_path
+
     def differences(self, old: str | None, new: str | None) -> Iterator[Difference]:
         """Regular files that differ between two commits; reads only the trees that differ."""
         return self._walk("", self.tree_of(old) if old else None, self.tree_of(new) if new else None)
@@ -197,28 +203,29 @@ class Wiki:
 
         Crash: safe at any point, objects that nothing points to are left.
         """
-        blobs = {path: Blob.from_string(content) for path, content in changes.items() if content is not None}
-        written: list[bytes] = []
-        tree = self._tree_object(parent)
-        edits: list[tuple[bytes, int | None, ObjectID | None]] = []
-        for path in sorted(changes):
-            if path in blobs:
-                self._store.add_object(blobs[path])
-                written.append(blobs[path].id)
-                edits.append((path.encode(), stat.S_IFREG | 0o644, blobs[path].id))
-            elif self.entry_at(parent, path) is not None:
-                edits.append((path.encode(), None, None))
-        tree_id = commit_tree_changes(self._store, tree, edits)
+        written: set[bytes] = set()
+        edits: dict[bytes, tuple[int, str] | None] = {}
+        for path, content in changes.items():
+            edits[path.encode()] = None
+            if content is not None:
+                blob = Blob.from_string(content)
+                self._keep(blob, written)
+                edits[path.encode()] = (stat.S_IFREG | 0o644, blob.id.decode())
+        tree_id = self._edited_tree(self.tree_of(parent) if parent else None, edits, written)
+        if tree_id is None:
+            empty = Tree()
+            self._keep(empty, written)
+            tree_id = empty.id.decode()
         commit = Commit()
-        commit.tree = tree_id
+        commit.tree = ObjectID(tree_id.encode())
         commit.parents = [ObjectID(parent.encode())] if parent else []
         commit.author = f"{author.name} <{author.email}>".encode()
         commit.committer = f"{MACHINE.name} <{MACHINE.email}>".encode()
         commit.author_time = commit.commit_time = at_us // 1_000_000
         commit.author_timezone = commit.commit_timezone = 0
         commit.message = message.encode()
-        self._store.add_object(commit)
-        self._sync_names([*written, *self._tree_ids(tree_id, changes), commit.id])
+        self._keep(commit, written)
+        self._sync_names(written)
         return commit.id.decode()
 
     def swap_branch(self, old: str | None, new: str) -> bool:
@@ -277,25 +284,41 @@ class Wiki:
             raise StoreFault(f"{commit} is not a commit.")
         return found
 
-    def _tree_object(self, parent: str | None) -> Tree:
-        if parent is None:
-            return Tree()
-        kind, content = self._raw(self.tree_of(parent))
-        tree = Tree.from_raw_string(kind, content)
-        assert isinstance(tree, Tree)
-        return tree
+    def _keep(self, made: ShaFile, written: set[bytes]) -> None:
+        self._store.add_object(made)
+        written.add(made.id)
 
-    def _tree_ids(self, root: bytes, paths: Iterable[str]) -> set[bytes]:
-        """Ids of all trees on the way to `paths` below `root`."""
-        found = {root}
-        for path in paths:
-            tree = root.decode()
-            for folder in path.encode().split(b"/")[:-1]:
-                mode, tree = self._tree(tree).get(folder, (0, ""))
-                if not stat.S_ISDIR(mode):
-                    break
-                found.add(tree.encode())
-        return found
+    def _edited_tree(
+        self, tree: str | None, edits: Mapping[bytes, tuple[int, str] | None], written: set[bytes]
+    ) -> str | None:
+        """The tree with entries set or taken out (None), stored; None when nothing is left in it.
+
+        Only the trees on the way are read and written, each once.
+        """
+        entries = dict(self._tree(tree)) if tree else {}
+        below: dict[bytes, dict[bytes, tuple[int, str] | None]] = {}
+        for path, entry in edits.items():
+            name, slash, rest = path.partition(b"/")
+            if slash:
+                below.setdefault(name, {})[rest] = entry
+            elif entry is None:
+                entries.pop(name, None)
+            else:
+                entries[name] = entry
+        for name, inner in below.items():
+            mode, child = entries.get(name, (0, ""))
+            kept = self._edited_tree(child if stat.S_ISDIR(mode) else None, inner, written)
+            if kept is not None:
+                entries[name] = (stat.S_IFDIR, kept)
+            elif stat.S_ISDIR(mode):
+                del entries[name]
+        if not entries:
+            return None
+        rows = sorted((name + b"/" if stat.S_ISDIR(row[0]) else name, name, row) for name, row in entries.items())
+        raw = b"".join(b"%o %s\0%s" % (mode, name, bytes.fromhex(sha)) for _, name, (mode, sha) in rows)
+        made = ShaFile.from_raw_string(Tree.type_num, raw)
+        self._keep(made, written)
+        return made.id.decode()
 
     def _sync_names(self, ids: Iterable[bytes]) -> None:
         folders = {self._git / "objects" / object_id[:2].decode() for object_id in ids}

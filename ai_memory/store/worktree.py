@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
-from ai_memory.store.addresses import is_ours
+from ai_memory.store.addresses import PageFolder
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.filesystem import sync_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
@@ -34,12 +34,14 @@ class WorkTree:
     def __init__(self, root: Path, index: GitIndex | None) -> None:
         self._root = root
         self._index = index
-        self._entries: Mapping[bytes, Entry] = index.entries() if index is not None else {}
+        self._entries: Mapping[bytes, Entry] = {}
 
     def look_at(self, folders: Iterable[str]) -> Look:
         """The files that lie directly in `folders`."""
         look = Look()
-        for folder in sorted(set(folders)):
+        wanted = sorted(set(folders))
+        self._entries = self._index.entries({os.fsencode(folder) for folder in wanted}) if self._index else {}
+        for folder in wanted:
             for _ in self._read_folder(folder, look):
                 pass
         return look
@@ -47,6 +49,7 @@ class WorkTree:
     def look_everywhere(self) -> Look:
         """All pages of all projects. 64 ms at 10,000 pages whose stat figures git's index knows (2026-11-30)."""
         look = Look()
+        self._entries = self._index.entries() if self._index else {}
         waiting = [""]
         while waiting:
             folder = waiting.pop()
@@ -64,6 +67,7 @@ class WorkTree:
             look.skipped[folder] = f"folder cannot be read: {fault.strerror}"
             return
         look.folders.add(folder)
+        ours = PageFolder(folder)
         for entry in found:
             name = f"{folder}/{entry.name}" if folder else entry.name
             if entry.name.startswith("."):
@@ -72,7 +76,7 @@ class WorkTree:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield name
-            elif is_ours(name):
+            elif ours.takes(entry.name):
                 self._take(name, entry, look)
 
     def _take(self, name: str, entry: "os.DirEntry[str]", look: Look) -> None:
