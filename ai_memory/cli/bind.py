@@ -36,8 +36,14 @@ def words_as_they_stand(found: list[Any]) -> list[Any]:
     a call (2026-11-30, typer 0.29.2).
     """
     for parameter in found:
+        if parameter.param_type_name == "argument":
+            parameter.display_type = _no_type
         parameter.process_value = partial(_as_it_stands, parameter)
     return found
+
+
+def _no_type(ctx: Any) -> str:  # noqa: ARG001
+    return ""
 
 
 def _as_it_stands(parameter: Any, ctx: Any, value: Any) -> Any:

@@ -43,7 +43,7 @@ def show(row: Operation, result: Any, call: Call) -> None:
     scope = getattr(result, "scope", None)
     if scope is not None and not row.tells_scope:
         say(shown(scope_line(scope)))
-    wanted = call.format or ("table" if row.columns else "md")
+    wanted = call.format or ("table" if row.columns and not row.is_prose else "md")
     if wanted == "table" and row.noun and getattr(result, row.noun):
         print(_table(row, result))
     else:

@@ -15,6 +15,7 @@ from ai_memory.operations.write import (
     PagePath,
     Tier,
     WrittenPage,
+    as_written,
     named_keys,
     write_page_text,
     written,
@@ -125,7 +126,7 @@ def move_page(
         relinked = [source for source in sources if _relink(change, source, ref, target)]
         _carry_state(change, ref, target)
     with memory.reading() as snapshot:
-        moved = snapshot.page(target)
+        moved = as_written(snapshot, change, target)
         gaps = tuple(snapshot.gaps)
     return MovedPage(
         target_scope,

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ai_memory.model import Sanitized
+from ai_memory.operations.configured import configured
 from ai_memory.text.limits import check_characters
 from ai_memory.text.sanitize import sanitize_edit
 
@@ -19,9 +20,7 @@ def clean(memory: "Memory", after: str, *, before: str = "") -> Sanitized:
     Errors: BadText for NUL and control characters, which would be taken out unseen.
     """
     check_characters("the text", after)
-    if not memory.data_dir.config.exists():
+    config = configured(memory)
+    if config is None:
         return sanitize_edit(before, after)
-    from ai_memory.config import load  # 40 ms CPU, only where somebody configured something
-
-    settings = load(memory.data_dir.config, memory.caller.environ).config.sanitize
-    return sanitize_edit(before, after, extra=settings.extra_patterns, allow=settings.allowlist)
+    return sanitize_edit(before, after, extra=config.sanitize.extra_patterns, allow=config.sanitize.allowlist)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault
 from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.configured import stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
 from ai_memory.operations.scoping import locate, resolve
@@ -86,7 +87,7 @@ def read_page(
                 raise _no_page(snapshot, ref)
         else:
             scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
-            page = _best(snapshot, query or "", scope)
+            page = _best(snapshot, query or "", scope, stopwords(memory))
         links = _links(snapshot, page.ref)
         gaps = tuple(snapshot.gaps)
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
@@ -94,10 +95,10 @@ def read_page(
     return ReadPage(scope, (_full(page, links),), found_by, expired, gaps)
 
 
-def _best(snapshot: "Snapshot", query: str, scope: Scope) -> Page:
+def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[str]) -> Page:
     from ai_memory.search.engine import search  # ranking is needed for a query only
 
-    hits = search(snapshot, query, scope, limit=1).hits
+    hits = search(snapshot, query, scope, limit=1, stopwords=left_out).hits
     page = snapshot.page(hits[0].ref) if hits else None
     if page is None:
         raise NotFound(f"no page of {scope.workspace}/{scope.project} matches {query!r}", hint="try search with --all")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.model import Scope
+from ai_memory.operations.configured import stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import Address, label
@@ -58,9 +59,10 @@ def search(
     """
     from ai_memory.search.engine import search as ranked  # the ranking, which schema and help do not need
 
+    left_out = stopwords(memory)
     with memory.reading() as snapshot:
         scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
-        found = ranked(snapshot, query, None if everywhere else scope, limit=limit)
+        found = ranked(snapshot, query, None if everywhere else scope, limit=limit, stopwords=left_out)
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *found.gaps)))
     rows = tuple(
         HitRow(
@@ -88,6 +90,6 @@ def search_text(result: Found) -> str:
     for hit in result.hits:
         name = label(Address(hit.workspace, hit.project, hit.path), result.scope.workspace, result.scope.project)
         part = f" › {hit.heading}" if hit.heading and hit.heading != hit.title else ""
-        lines.append(f"- {name}:{hit.line} · {hit.title}{part}")
+        lines.append(f"- {name} · {hit.title}{part} · line {hit.line}")
         lines.append(f"  {' '.join(hit.snippet.split())}")
     return "\n".join(lines)

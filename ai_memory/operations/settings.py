@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.config import SETTINGS, Loaded, find_setting, load, set_value, unset_value
 from ai_memory.errors import StoreFault
+from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field
+from ai_memory.scope.hook_policy import HOOK_SETTINGS
 from ai_memory.settings import literal
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ def _change(memory: "Memory", key: str, edited: Callable[[str, str], str]) -> Ch
     with writer_lock(memory).held(memory.lock_timeout_s):
         text = edited(_text(memory), path.name)
         write_whole(path, text.encode("utf-8"))
+        tell_hooks(memory)
     return _changed(memory, key, changed=True)
 
 
@@ -136,8 +139,13 @@ def _text(memory: "Memory") -> str:
 def _changed(memory: "Memory", key: str, *, changed: bool) -> ChangedSetting:
     loaded = _loaded(memory)
     row = _row(loaded, key)
-    hidden = (f"{find_setting(key).environment} is set and wins over the file",) if row.origin == "env" else ()
+    hidden = (_hidden(key),) if row.origin == "env" else ()
     return ChangedSetting((row,), str(memory.data_dir.config), changed, (*loaded.warnings, *hidden))
+
+
+def _hidden(key: str) -> str:
+    exception = ", except in hooks" if key in HOOK_SETTINGS.values() else ""
+    return f"{find_setting(key).environment} is set and wins over the file{exception}"
 
 
 def config_changed_text(result: ChangedSetting) -> str:

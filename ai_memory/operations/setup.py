@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from ai_memory.errors import NotFound
+from ai_memory.errors import MemoryFault, NotFound
 from ai_memory.model import Scope
+from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import locate
 
@@ -33,7 +34,12 @@ def init(
     """Create the data dir and its wiki; a second run changes nothing.
     Not needed: the first write does the same.
     """
-    return Initialised(str(memory.data_dir.root), memory.create(allow_synced=allow_synced))
+    created = memory.create(allow_synced=allow_synced)
+    try:
+        tell_hooks(memory)
+    except MemoryFault as fault:
+        return Initialised(str(memory.data_dir.root), created, (f"hooks keep metadata only: {fault.message}",))
+    return Initialised(str(memory.data_dir.root), created)
 
 
 def init_text(result: Initialised) -> str:

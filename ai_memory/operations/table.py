@@ -42,6 +42,8 @@ class Operation:
     """Field of the result that holds its rows; with one, the CLI offers `--format`."""
     columns: tuple[str, ...] = ()
     """Keys of a row that a table shows; with them, a table is what a person gets."""
+    is_prose: bool = False
+    """A person gets the text all the same, and a table on demand."""
 
     def load(self) -> "Callable[..., Any]":
         """The function itself; imports its module."""
@@ -67,6 +69,8 @@ OPERATIONS: tuple[Operation, ...] = (
         read_only=True,
         idempotent=True,
         noun="hits",
+        columns=("path", "title", "heading", "line", "score"),
+        is_prose=True,
     ),
     Operation(
         name="read-page",

@@ -18,6 +18,7 @@ from ai_memory.text.times import parse_expiry
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
     from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Snapshot
 
 Tier = Literal["working", "episodic", "semantic", "procedural"]
 Outcome = Literal["created", "changed", "unchanged"]
@@ -210,11 +211,20 @@ def written(
     commit = done.commit if done else None
     outcome: Outcome = "unchanged" if commit is None else "created" if before is None else "changed"
     with memory.reading() as snapshot:
-        page = snapshot.page(ref)
+        page = as_written(snapshot, change, ref)
         near = similar_pages(snapshot, page) if page and outcome == "created" else ()
         gaps = (*snapshot.gaps, SCRUBBED) if is_scrubbed else tuple(snapshot.gaps)
     similar = tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
     return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
+
+
+def as_written(snapshot: "Snapshot", change: "Change", ref: PageRef) -> Page | None:
+    """The page as this change left it, even if another writer has replaced or deleted it since.
+
+    The version in the answer is what a caller passes as `expected_version`: it must never be someone else's.
+    """
+    ours, indexed = change.page(ref), snapshot.page(ref)
+    return indexed if ours and indexed and indexed.version == ours.version else ours
 
 
 def write_page_text(result: WrittenPage) -> str:

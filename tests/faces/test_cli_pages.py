@@ -2,12 +2,16 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from cli_room import Room
 
 from ai_memory.model import PageRef
+from ai_memory.store.memory import Memory
+from ai_memory.store.snapshot import Snapshot
 from ai_memory.store.state import evidence_of, open_state
 
 BODY = "# Retry budget\n\nAt most 3 tries.\n"
@@ -373,6 +377,38 @@ def test_an_editor_that_fails_writes_nothing(room: Room, monkeypatch: pytest.Mon
     monkeypatch.setenv("VISUAL", "no-such-editor")
     assert "set VISUAL or EDITOR" in room.run("edit", "notes/retry-budget.md").stderr
     assert room.file("notes/retry-budget.md").read_text() == BODY
+
+
+def test_the_version_in_an_answer_is_never_that_of_another_writer(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = write(room)
+    read = Memory.reading
+    other = "# Theirs\n"
+
+    @contextmanager
+    def after_another_write(memory: Memory) -> Iterator[Snapshot]:
+        if memory.exists and room.file("notes/retry-budget.md").read_text() == BODY + "mine\n":
+            room.process("write-page", "-p", "notes/retry-budget.md", "-b", other, check=True)
+        with read(memory) as snapshot:
+            yield snapshot
+
+    monkeypatch.setattr(Memory, "reading", after_another_write)
+    answer = room.json("write-page", "-p", "notes/retry-budget.md", "-b", BODY + "mine\n")
+    assert room.file("notes/retry-budget.md").read_text() == other
+    ours = room.git("rev-parse", f"{answer['commit']}:default/shop/notes/retry-budget.md").strip()
+    assert answer["pages"][0]["version"] == ours != version
+
+
+def test_the_name_of_a_hit_reads_the_page(room: Room) -> None:
+    write(room)
+    write(room, "other:notes/b.md", "# Retry elsewhere\n\nno budget\n")
+    hits = [line for line in room.ok("search", "retry", "budget", "--all").splitlines() if line.startswith("- ")]
+    names = [line.removeprefix("- ").partition(" · ")[0] for line in hits]
+    assert sorted(names) == ["notes/retry-budget.md", "other:notes/b.md"]
+    for name in names:
+        assert "Retry" in room.ok("read-page", name)
+    head = room.ok("search", "retry", "--format", "table").splitlines()[0]
+    assert head.split() == ["path", "title", "heading", "line", "score"]
+    assert room.ok("search", "zebra") == "no results\n"
 
 
 def test_a_new_page_names_those_with_a_similar_title(room: Room) -> None:
