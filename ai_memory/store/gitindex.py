@@ -26,6 +26,11 @@ _MODE_AT = 24
 _REGULAR_FIELD = REGULAR.to_bytes(4, "big")
 """The mode of a plain file as it stands in an entry. A name holds no NUL, so these bytes never lie inside one."""
 
+_MODE_FIELDS = tuple(mode.to_bytes(4, "big") for mode in (REGULAR, 0o100755, 0o120000, 0o160000))
+"""All modes that git knows: file, program, symbolic link, submodule."""
+
+_NEAR = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -164,20 +169,23 @@ class GitIndex:
         return self._end
 
     def _border_after(self, at: int, high: int) -> tuple[int, int, bytes] | None:
-        """The first entry that begins at or after `at` and before `high`, known by its mode and its name's length."""
-        content = self._content
-        found = content.find(_REGULAR_FIELD, at + _MODE_AT, high)
+        """The first entry that surely begins at or after `at` and before `high`, or None."""
+        found = self._content.find(_REGULAR_FIELD, at + _MODE_AT, high)
         while found >= 0:
-            start = found - _MODE_AT
-            name_start = start + _FIXED
-            length = ((content[start + 60] << 8) | content[start + 61]) & _NAME_LENGTH
-            end = start + ((_FIXED + length + 8) & ~7)
-            is_entry = length < _NAME_LENGTH and content.find(b"\0", name_start, end) == name_start + length
-            is_followed = end == self._end or content[end + _MODE_AT : end + _MODE_AT + 4] == _REGULAR_FIELD
-            if is_entry and is_followed and not any(content[name_start + length : end]):
-                return start, end, content[name_start : name_start + length]
-            found = content.find(_REGULAR_FIELD, found + 1, high)
+            if self._is_alone(found):
+                start = found - _MODE_AT
+                end, name = self._entry_at(start)
+                return start, end, name
+            found = self._content.find(_REGULAR_FIELD, found + 1, high)
         return None
+
+    def _is_alone(self, at: int) -> bool:
+        """Whether the mode at `at` is one for sure: an object id or a stat figure may hold the same four bytes.
+
+        Those lie within 36 bytes of the true mode of their entry, and the next entry's is at least 64 bytes away.
+        """
+        around = self._content[max(_HEADER.size, at - _NEAR) : at + 4 + _NEAR]
+        return sum(around.count(field) for field in _MODE_FIELDS) == 1
 
     @property
     def _version(self) -> int:
@@ -186,24 +194,29 @@ class GitIndex:
 
     def _spans(self, start: int = _HEADER.size) -> Iterator[tuple[int, int, bytes]]:
         """Border to border: begin, end and name of each entry from `start` on."""
-        content, last = self._content, self._end
+        last = self._end
         while start < last:
-            flags = (content[start + 60] << 8) | content[start + 61]
-            name_start = start + _FIXED + (2 if flags & _EXTENDED else 0)
-            length = flags & _NAME_LENGTH
-            if length == _NAME_LENGTH:
-                length = content.index(b"\0", name_start) - name_start
-            end = start + ((name_start - start + length + 8) & ~7)
-            yield start, end, content[name_start : name_start + length]
+            end, name = self._entry_at(start)
+            yield start, end, name
             start = end
+
+    def _entry_at(self, start: int) -> tuple[int, bytes]:
+        """End and name of the entry that begins at `start`."""
+        content = self._content
+        flags = (content[start + 60] << 8) | content[start + 61]
+        name_start = start + _FIXED + (2 if flags & _EXTENDED else 0)
+        length = flags & _NAME_LENGTH
+        if length == _NAME_LENGTH:
+            length = content.index(b"\0", name_start) - name_start
+        return start + ((name_start - start + length + 8) & ~7), content[name_start : name_start + length]
 
     def _find_end(self) -> int:
         """Where the entries end and the extensions begin. Raises StoreFault for a required extension."""
         content = self._content
         size = len(content) - 20
-        last = content.rfind(_REGULAR_FIELD) - _MODE_AT
-        if size == _HEADER.size or (last >= _HEADER.size and next(self._spans(last))[1] == size):
-            return size  # the last entry reaches the end: nothing follows
+        last = content.rfind(_REGULAR_FIELD, 0, size - 36)  # an entry takes 64 bytes at least, its mode ends at 28
+        if self._version == 2 and last >= 0 and self._is_alone(last) and self._entry_at(last - _MODE_AT)[0] == size:
+            return size  # the last entry reaches the end: no extension follows
         self._end = size
         end = _HEADER.size
         for _, (_, end, _) in zip(range(_HEADER.unpack_from(content)[2]), self._spans(), strict=False):  # noqa: B007
@@ -220,10 +233,16 @@ class GitIndex:
         return end
 
 
-def pack(name: bytes, blob: str, status: os.stat_result) -> bytes:
-    """One entry of a regular file as it stands in the index file, padded."""
-    flags = min(len(name), _NAME_LENGTH)
-    fixed = _STAT.pack(
+def pack(name: bytes, blob: str, status: os.stat_result | None) -> bytes:
+    """One entry of a regular file as it stands in the index file, padded. Without `status` git looks for itself."""
+    fixed = _STAT.pack(*_figures(status), bytes.fromhex(blob), min(len(name), _NAME_LENGTH))
+    return fixed + name + b"\0" * (8 - (_FIXED + len(name)) % 8)
+
+
+def _figures(status: os.stat_result | None) -> tuple[int, ...]:
+    if status is None:
+        return (0, 0, 0, 0, 0, 0, REGULAR, 0, 0, 0)
+    return (
         *_seconds(status.st_ctime_ns),
         *_seconds(status.st_mtime_ns),
         status.st_dev & 0xFFFFFFFF,
@@ -232,10 +251,7 @@ def pack(name: bytes, blob: str, status: os.stat_result) -> bytes:
         getattr(status, "st_uid", 0) & 0xFFFFFFFF,
         getattr(status, "st_gid", 0) & 0xFFFFFFFF,
         status.st_size & 0xFFFFFFFF,
-        bytes.fromhex(blob),
-        flags,
     )
-    return fixed + name + b"\0" * (8 - (_FIXED + len(name)) % 8)
 
 
 def _seconds(time_ns: int) -> tuple[int, int]:

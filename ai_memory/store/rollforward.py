@@ -1,6 +1,5 @@
 """Finishing a change whose redo log is written. Every step may run twice; the numbers match `docs/storage.md`."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -170,9 +169,8 @@ class RollForward:
         """An entry whose stat figures are the file's, if the file holds that blob; else git shall look for itself."""
         file = self._data_dir.wiki / path
         status = regular_status(file)
-        if status is not None and blob_id(read_regular(file) or b"") == blob:
-            return gitindex.pack(path.encode(), blob, status)
-        return gitindex.pack(path.encode(), blob, os.stat_result((0,) * 10))
+        is_same = status is not None and blob_id(read_regular(file) or b"") == blob
+        return gitindex.pack(path.encode(), blob, status if is_same else None)
 
     def _fresh(self, commit: str | None) -> bytes:
         return gitindex.fresh({path.encode(): self._packed(path, blob) for path, blob in self._wiki.files(commit)})
