@@ -42,18 +42,18 @@ class RollForward:
         Raises Recorded when a step after the commit failed (a full disk): the next command goes on from there.
         """
         try:
-            commit, paths = self._commit(change)  # 5a objects, 5b ref
-            self._apply_state(change)  # 5c
+            commit, paths = self._commit(change)  # 5.1 objects, 5.2 ref
+            self._apply_state(change)  # 5.3
         except (OSError, DatabaseError) as fault:
             raise Recorded(
                 f"The change is recorded but could not be finished: {fault}",
                 hint="The next command finishes it. Free some disk space first if the disk is full.",
             ) from fault
         try:
-            folders = self._write_files(change, commit, paths)  # 5d
-            self._splice_git_index(commit, paths)  # 5e
-            self._follow_index(commit, paths)  # 5f
-            self._write_outbox(change)  # 5g
+            folders = self._write_files(change, commit, paths)  # 5.4
+            self._splice_git_index(commit, paths)  # 5.5
+            self._follow_index(commit, paths)  # 5.6
+            self._write_outbox(change)  # 5.7
         except (OSError, DatabaseError, StoreFault):
             # Branch and state hold the change: it is done. The log stays, the next command does the rest.
             return Applied(commit, paths, frozenset())
