@@ -57,6 +57,11 @@ def open_index(data_dir: DataDir) -> Connection | None:
     return None
 
 
+def open_or_create(data_dir: DataDir) -> Connection:
+    """The index, or an empty one that knows no commit. Call under the writer lock."""
+    return open_index(data_dir) or _create(data_dir.index)
+
+
 def discard(data_dir: DataDir) -> None:
     """Remove a damaged index with its side files; the next command makes a new one."""
     for suffix in ("", "-wal", "-shm", "-journal"):
@@ -68,11 +73,7 @@ def follow(data_dir: DataDir, wiki: Wiki, *, old: str | None, new: str, changed:
 
     Call under the writer lock. Crash: one transaction, its head moves with the rows.
     """
-    connection = open_index(data_dir)
-    if connection is None:
-        if old is not None:
-            return False
-        connection = _create(data_dir.index)
+    connection = open_or_create(data_dir)
     try:
         if index.head(connection) != old:
             return catch_up(connection, wiki, new)
@@ -93,7 +94,11 @@ def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:
     at = index.head(connection)
     if at == head:
         return True
-    if head is None or at is None or not _has_commit(wiki, at) or not wiki.is_ancestor(at, head):
+    if head is None:
+        return False
+    if at is None:
+        return _fill(connection, wiki, head)
+    if not _has_commit(wiki, at) or not wiki.is_ancestor(at, head):
         return False
     differing = list(islice(wiki.differences(at, head), STEPWISE_FILES + 1))
     if len(differing) > STEPWISE_FILES:
@@ -102,6 +107,18 @@ def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:
     files = files_to_index([(d.git_path, d.new) for d in differing], read=wiki.blob, times=times)
     with driver.transaction(connection):
         index.put_files(connection, files)
+        index.set_head(connection, head)
+    return True
+
+
+def _fill(connection: Connection, wiki: Wiki, head: str) -> bool:
+    """Fill an empty index, if the wiki is small enough to do it under the lock."""
+    present = list(islice(wiki.files(head), STEPWISE_FILES + 1))
+    if len(present) > STEPWISE_FILES:
+        return False
+    times = wiki.changed_times(head, wanted=len(present))
+    with driver.transaction(connection):
+        index.put_files(connection, files_to_index(present, read=wiki.blob, times=times))
         index.set_head(connection, head)
     return True
 

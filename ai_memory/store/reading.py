@@ -104,9 +104,12 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
     """Catch up if nobody writes, else wait a moment for whoever does, else say what is missing."""
     from ai_memory.store.writing import Writer, rebuild  # imports the git library
 
+    hindrance = desk.hindrance()
+    if hindrance is not None and desk.data_dir.pending.exists():
+        gaps.append(f"{hindrance.message} A change that waits for it is not in this answer.")
     deadline = time.monotonic() + SHORT_WAIT_S
     while True:
-        with Writer.opened_if_free(desk) as writer:
+        with Writer.opened_if_free(desk, for_index=hindrance is not None) as writer:
             if writer is not None:
                 if writer.catch_up_index():
                     return
@@ -117,8 +120,7 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
     if _is_fresh(desk.data_dir, read_head(desk.data_dir.git) or head):
         return
     if writer is None:
-        fault = desk.hindrance()
-        gaps.append(fault.message if fault else "another command is writing: its change may be missing here")
+        gaps.append("another command is writing: its change may be missing here")
         return
     if desk.caller.face == "bridge" and _tracked_files(desk.data_dir) > BRIDGE_PAGES:
         _rebuild_beside(desk, gaps)
@@ -207,7 +209,7 @@ def differs_from_file(data_dir: DataDir, ref: PageRef) -> bool:
         content = None
     connection = _open(data_dir)
     if connection is None:
-        return False
+        return True
     with closing(connection):
         row = connection.execute(
             "SELECT version FROM pages WHERE workspace = ? AND project = ? AND path = ?",

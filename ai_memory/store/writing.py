@@ -36,18 +36,22 @@ class Writer:
 
     @classmethod
     @contextmanager
-    def opened(cls, desk: Desk) -> "Iterator[Writer]":
-        """Waits for the lock. Raises LockBusy, and StoreFault when a person's git work is not finished."""
+    def opened(cls, desk: Desk, *, for_index: bool = False) -> "Iterator[Writer]":
+        """Waits for the lock. Raises LockBusy, and StoreFault when a person's git work is not finished.
+
+        `for_index`: only the search index will be written, so nothing is finished first and a merge may go on.
+        """
         with writer_lock(desk).held(desk.lock_timeout_s):
             desk.step("locked")
             with closing(Wiki(desk.data_dir.git)) as wiki:
                 writer = cls(desk, wiki)
-                writer._begin()
+                if not for_index:
+                    writer._begin()
                 yield writer
 
     @classmethod
     @contextmanager
-    def opened_if_free(cls, desk: Desk) -> "Iterator[Writer | None]":
+    def opened_if_free(cls, desk: Desk, *, for_index: bool = False) -> "Iterator[Writer | None]":
         """Never waits: None when another command writes or a person's git work is not finished."""
         with ExitStack() as stack:
             if not stack.enter_context(writer_lock(desk).if_free()):
@@ -56,7 +60,8 @@ class Writer:
             wiki = stack.enter_context(closing(Wiki(desk.data_dir.git)))
             writer = cls(desk, wiki)
             try:
-                writer._begin()
+                if not for_index:
+                    writer._begin()
             except StoreFault:
                 yield None
                 return
@@ -194,10 +199,7 @@ class Writer:
 
     def catch_up_index(self) -> bool:
         """Bring the search index to the branch; False when that takes a rebuild."""
-        connection = indexing.open_index(self._data_dir)
-        if connection is None:
-            return False
-        with closing(connection):
+        with closing(indexing.open_or_create(self._data_dir)) as connection:
             return indexing.catch_up(connection, self._wiki, self._wiki.head())
 
     def install_index(self) -> bool:
@@ -216,7 +218,7 @@ def rebuild(desk: Desk, progress: Progress) -> Reindexed | None:
             return None
         with closing(Wiki(desk.data_dir.git)) as wiki:
             made = indexing.build(desk.data_dir, wiki, wiki.head(), progress=progress, step=desk.step)
-        with Writer.opened(desk) as writer:
+        with Writer.opened(desk, for_index=unfinished(desk.data_dir.git) is not None) as writer:
             writer.install_index()
         return made
 
