@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
+from ai_memory.store.head import OWN_LOCK, is_own_lock
 
 _HEADER = struct.Struct(">4sLL")
 _STAT = struct.Struct(">LLLLLLLLLL20sH")
@@ -287,13 +288,9 @@ def index_lock(git: Path, step: Callable[[str], None]) -> Iterator[Callable[[byt
         step("git-index-locked")
         yield put
     finally:
-        if _is_own(lock):
+        if is_own_lock(lock):
             lock.unlink(missing_ok=True)
         own.unlink(missing_ok=True)
-
-
-_SIGNATURE = b"ai-memory\n"
-"""What our `index.lock` holds: git's own holds the new index from its first byte on, never this."""
 
 
 def _take(lock: Path) -> None:
@@ -305,22 +302,15 @@ def _take(lock: Path) -> None:
             hint=f"Wait for it, or remove {lock} when no git runs there.",
         ) from fault
     with os.fdopen(descriptor, "wb") as out:
-        out.write(_SIGNATURE)
+        out.write(OWN_LOCK)
 
 
 def clear_own_lock(git: Path) -> None:
     """Remove an `index.lock` that a killed writer of ours left. Call under the writer lock."""
     lock = git / "index.lock"
-    if _is_own(lock):
+    if is_own_lock(lock):
         lock.unlink(missing_ok=True)
     (git / "index.ai-memory").unlink(missing_ok=True)
-
-
-def _is_own(lock: Path) -> bool:
-    try:
-        return lock.read_bytes() == _SIGNATURE
-    except OSError:
-        return False
 
 
 def regular_status(path: Path) -> os.stat_result | None:

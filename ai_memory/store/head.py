@@ -14,6 +14,9 @@ BRANCH = "refs/heads/main"
 YOUNG_LOCK_S = 600.0
 """An `index.lock` younger than this belongs to a git that still runs."""
 
+OWN_LOCK = b"ai-memory\n"
+"""What an `index.lock` of ours holds: git's own holds the new index from its first byte on, never this."""
+
 _HEX40 = re.compile(r"[0-9a-f]{40}\Z")
 
 
@@ -69,9 +72,17 @@ def unfinished(git: Path) -> Unfinished | None:
     for name, what, command in _SIGNS:
         if os.path.lexists(git / name):
             return Unfinished(f"{what} is not finished there", f"in {git.parent}: `{command}`")
-    if _is_young(git / "index.lock"):
+    if _is_young(git / "index.lock") and not is_own_lock(git / "index.lock"):
         return Unfinished("a git command is running there", f"wait for it, or remove {git / 'index.lock'} if none runs")
     return None
+
+
+def is_own_lock(lock: Path) -> bool:
+    """Whether a writer of ours holds git's lock, or left it when it was killed."""
+    try:
+        return lock.read_bytes() == OWN_LOCK
+    except OSError:
+        return False
 
 
 def _is_young(lock: Path) -> bool:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from wiki_room import SECOND_US, SHOP, Desk, page
+from hand_room import SECOND_US, SHOP, Desk, page
 
 from ai_memory.model import PageRef, Sanitized
 from ai_memory.store.adoption import MASS_PAGES

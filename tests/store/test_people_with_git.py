@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from wiki_room import Desk, page
+from hand_room import Desk, page
 
 from ai_memory.errors import StoreFault
 
