@@ -18,9 +18,6 @@ from ai_memory.text import names
 SECOND_LOOK_US = 5_000_000
 """A file counts as deleted when it was missing in two looks this far apart."""
 
-LARGEST_FILE_BYTES = 16 * 1_048_576
-"""A file by hand above this is left alone: no page is that long, and its text would pass through the redo log."""
-
 MASS_PAGES = 10
 MASS_SHARE = 0.2
 """More missing pages than the larger of the two are not believed without asking."""
@@ -66,19 +63,20 @@ def find_edits(
     skipped = dict(look.skipped)
     changes = _changed(look, committed, skipped, read)
     missing = [path for path in committed if path not in look.blobs and _is_believable(path, look)]
-    moved = {look.blobs[path] for path in changes if path not in committed}
+    arrived = {look.blobs[path] for path in changes if path not in committed}
+    gone = [path for path in missing if committed[path] not in arrived]
     asked: list[str] = []
     vanished: dict[str, int] = {}
-    if len(missing) >= max(MASS_PAGES, MASS_SHARE * len(committed)):
+    if len(gone) >= max(MASS_PAGES, MASS_SHARE * len(committed)):
         asked.append(
-            f"{len(missing)} of {len(committed)} pages are gone from the wiki folder. Nothing was deleted. If you meant"
+            f"{len(gone)} of {len(committed)} pages are gone from the wiki folder. Nothing was deleted. If you meant"
             " it, commit it yourself with git; if not, `git checkout -- .` in the wiki brings them back."
         )
-        missing = []
+        missing = [path for path in missing if committed[path] in arrived]
     for path in missing:
         first_us = seen_missing.get(path)
         is_second_look = first_us is not None and now_us - first_us >= SECOND_LOOK_US
-        if is_second_look or committed[path] in moved:
+        if is_second_look or committed[path] in arrived:
             changes[path] = PathChange(committed[path], None)
         else:
             vanished[path] = first_us if first_us is not None and first_us <= now_us else now_us
@@ -123,8 +121,6 @@ def _refusal(path: str, content: bytes) -> str:
     """Why a file by hand is left alone, or ""."""
     if has_conflict_markers(content):
         return "git left conflict markers in it; solve them"
-    if len(content) > LARGEST_FILE_BYTES:
-        return f"{len(content):,} bytes are more than a page may hold ({LARGEST_FILE_BYTES:,})"
     workspace, project, rest = path.split("/", 2)
     try:
         names.check_name(workspace, what="workspace")

@@ -13,6 +13,9 @@ from ai_memory.store.filesystem import sync_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
 from ai_memory.text.merge import merge_lines
 
+LARGEST_FILE_BYTES = 16 * 1_048_576
+"""A file by hand above this is left alone: no page is that long, and its text would pass through the redo log."""
+
 
 @dataclass(slots=True)
 class Look:
@@ -42,6 +45,10 @@ class WorkTree:
         wanted = sorted(set(folders))
         self._entries = self._index.entries({os.fsencode(folder) for folder in wanted}) if self._index else {}
         for folder in wanted:
+            link = self._link_on_the_way(folder)
+            if link is not None:
+                look.skipped[link] = "a symbolic link"
+                continue
             for _ in self._read_folder(folder, look):
                 pass
         return look
@@ -78,6 +85,8 @@ class WorkTree:
                 yield name
             elif ours.takes(entry.name):
                 self._take(name, entry, look)
+            elif entry.is_symlink() and entry.is_dir():
+                look.skipped[name] = "a symbolic link"  # what lies below is neither ours nor deleted
 
     def _take(self, name: str, entry: "os.DirEntry[str]", look: Look) -> None:
         try:
@@ -88,6 +97,9 @@ class WorkTree:
             known = self._entries.get(os.fsencode(name))
             if known is not None and known.matches(status) and self._index and not self._index.is_racy(known):
                 look.blobs[name] = known.blob
+                return
+            if status.st_size > LARGEST_FILE_BYTES:
+                look.skipped[name] = f"{status.st_size:,} bytes are more than a page may hold ({LARGEST_FILE_BYTES:,})"
                 return
             content = (self._root / name).read_bytes()
         except OSError as fault:
@@ -105,6 +117,15 @@ class WorkTree:
         return (self._root / git_path).read_bytes()
 
     # --- writing ---
+
+    def refuse_blocked(self, git_paths: Iterable[str]) -> None:
+        """Raises StoreFault when a link, a folder or some other file stands where one of the pages shall be.
+
+        Ask before the commit point: afterwards the change is recorded, and no file can follow it.
+        """
+        for git_path in git_paths:
+            self._refuse_links(git_path)
+            read_status(self._root / git_path)
 
     def replace(self, git_path: str, *, known: Sequence[bytes], new: bytes | None) -> bool:
         """Let `new` stand at the path; True when a person's edit was found there and kept.
@@ -146,25 +167,47 @@ class WorkTree:
             folder = folder.parent
 
     def _refuse_links(self, git_path: str) -> None:
-        folder = self._root
-        for part in git_path.split("/")[:-1]:
-            folder = folder / part
-            if folder.is_symlink():
+        folder = git_path.rpartition("/")[0]
+        link = self._link_on_the_way(folder)
+        if link is not None:
+            raise StoreFault(
+                f"{link} in the wiki is a symbolic link.",
+                hint="Replace it by a real folder; pages are never written through links.",
+            )
+        for part in _ways(folder):
+            if os.path.lexists(self._root / part) and not (self._root / part).is_dir():
                 raise StoreFault(
-                    f"{folder.relative_to(self._root)} in the wiki is a symbolic link.",
-                    hint="Replace it by a real folder; pages are never written through links.",
+                    f"{part} in the wiki is a file, not a folder.", hint="Move it away, or choose another path."
                 )
+
+    def _link_on_the_way(self, folder: str) -> str | None:
+        """The first part of the way to `folder` that is a link, or None."""
+        return next((part for part in _ways(folder) if (self._root / part).is_symlink()), None)
+
+
+def _ways(folder: str) -> Iterator[str]:
+    """`a`, `a/b`, `a/b/c` for `a/b/c`."""
+    end = folder.find("/")
+    while end >= 0:
+        yield folder[:end]
+        end = folder.find("/", end + 1)
+    if folder:
+        yield folder
+
+
+def read_status(path: Path) -> os.stat_result | None:
+    """Stat figures of a regular file, None when nothing stands there. Anything else, a link too, is refused."""
+    status = regular_status(path)
+    if status is None and os.path.lexists(path):
+        raise StoreFault(
+            f"{path.name} in the wiki is not a regular file.", hint=f"Move {path} away; pages are plain files."
+        )
+    return status
 
 
 def read_regular(path: Path) -> bytes | None:
     """Content of a regular file, None when nothing stands there. A link counts as an edit of its own: refused."""
-    if regular_status(path) is None:
-        if os.path.lexists(path):
-            raise StoreFault(
-                f"{path.name} in the wiki is not a regular file.", hint=f"Move {path} away; pages are plain files."
-            )
-        return None
-    return path.read_bytes()
+    return None if read_status(path) is None else path.read_bytes()
 
 
 def conflict_path(path: Path, content: bytes) -> Path:

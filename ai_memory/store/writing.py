@@ -89,6 +89,7 @@ class Writer:
         if not paths and not change.state_rows and not change.outbox:
             change.committed = Committed(change.change_id, None)
             return
+        WorkTree(self._data_dir.wiki, None).refuse_blocked(paths)
         applied = self._apply(
             Pending(
                 change_id=change.change_id,
