@@ -62,7 +62,7 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
 
     `is_empty` says that the index holds none of them yet, which saves a look-up a page in a rebuild.
     """
-    written = 0
+    added: list[int] = []
     for file in files:
         named = meta_project(file.git_path)
         if named is not None:
@@ -74,9 +74,18 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
         if not is_empty:
             _remove_page(connection, ref)
         if file.content is not None:
-            _add_page(connection, ref, file)
-            written += 1
-    return written
+            added.append(_add_page(connection, ref, file))
+    if added:
+        connection.execute(_ADD_TO_FTS, (json.dumps(added),))
+    return len(added)
+
+
+_ADD_TO_FTS = """
+    INSERT INTO chunks_fts (rowid, title, words, heading, body)
+    SELECT id, title, words, heading, body FROM chunks
+    WHERE page_id IN (SELECT value FROM json_each(?)) ORDER BY id
+"""
+"""One statement for all pages: after each one FTS5 flushes what it gathered, 0.2 ms a page (2026-11-30)."""
 
 
 def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFile) -> None:
@@ -147,14 +156,8 @@ def _remove_page(connection: Connection, ref: PageRef) -> None:
     connection.execute("DELETE FROM pages WHERE id = ?", row)
 
 
-_ADD_TO_FTS = """
-    INSERT INTO chunks_fts (rowid, title, words, heading, body)
-    SELECT id, title, words, heading, body FROM chunks WHERE page_id = ? ORDER BY id
-"""
-"""All chunks of a page in one statement: one call a chunk cost a tenth of a rebuild (2026-11-30)."""
-
-
-def _add_page(connection: Connection, ref: PageRef, file: IndexedFile) -> None:
+def _add_page(connection: Connection, ref: PageRef, file: IndexedFile) -> int:
+    """Rows of one page but those of the full-text table; gives its id."""
     text, parsed, fault = read_text(ref, file.content or b"")
     cursor = connection.execute(
         "INSERT INTO pages (workspace, project, path, version, title, kind, tier, pinned, expires_at_us,"
@@ -199,7 +202,7 @@ def _add_page(connection: Connection, ref: PageRef, file: IndexedFile) -> None:
             for order, chunk in enumerate(chunks(parsed.body, first_line=parsed.body_line))
         ],
     )
-    connection.execute(_ADD_TO_FTS, (page_id,))
+    return int(page_id or 0)
 
 
 def read_text(ref: PageRef, content: bytes) -> tuple[str, ParsedPage, str]:

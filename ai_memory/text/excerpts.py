@@ -75,6 +75,8 @@ def window(text: str, wanted: set[str], *, limit: int) -> str:
 
 def fold(word: str) -> str:
     """A word as it is compared: no case, no marks on letters."""
+    if word.isascii():
+        return word.strip().casefold()
     folded = unicodedata.normalize("NFKD", word.strip()).casefold()
     return "".join(character for character in folded if not unicodedata.combining(character))
 

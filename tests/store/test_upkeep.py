@@ -1,0 +1,90 @@
+"""What keeps the store fast and small: statements of a rebuild, deltas in packs. Causes are counted, never times."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from ai_memory.model import Caller, PageRef
+from ai_memory.paths import DataDir
+from ai_memory.store import driver, index
+from ai_memory.store.index import IndexedFile
+from ai_memory.store.memory import Memory
+from ai_memory.store.packing import LONGEST_CHAIN
+from ai_memory.store.wiki import Wiki
+from ai_memory.text.sanitize import sanitize
+
+FULL_TEXT_INSERT = "INSERT INTO chunks_fts (rowid"
+
+
+def page(number: int) -> IndexedFile:
+    text = f"---\ntitle: Page {number}\n---\n## One\n\nalpha word{number}\n\n## Two\n\nbeta [[p/{number + 1}.md]]\n"
+    return IndexedFile(f"default/shop/p/{number}.md", f"{number:040x}", text.encode(), 1)
+
+
+def test_a_batch_of_pages_enters_the_full_text_table_in_one_statement() -> None:
+    connection = driver.in_memory()
+    index.create(connection)
+    seen: list[str] = []
+    connection.set_trace_callback(seen.append)
+    index.put_files(connection, map(page, range(20)), is_empty=True)
+    index.put_files(connection, map(page, range(20)))
+    connection.set_trace_callback(None)
+    begun = [statement for statement in seen if FULL_TEXT_INSERT in statement]
+    assert len(begun) == 2
+    rows = "SELECT count(*), count(DISTINCT rowid) FROM chunks_fts WHERE chunks_fts MATCH 'alpha OR beta'"
+    assert connection.execute(rows).fetchone() == (40, 40)
+    connection.execute("INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1)")
+
+
+def memory(root: Path) -> Memory:
+    return Memory.open(DataDir(root / "data"), caller=Caller(cwd=str(root), environ=dict(os.environ), home=str(root)))
+
+
+def write(memory: Memory, *numbers: int, text: str) -> None:
+    with memory.writing("Write") as change:
+        for number in numbers:
+            change.put(PageRef("default", "shop", f"notes/page-{number:03}.md"), sanitize(f"{text} {number}\n"))
+
+
+def git(root: Path, *words: str) -> str:
+    command = ["git", "-C", str(root / "data" / "wiki"), *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_versions_of_a_folder_are_packed_as_what_differs_and_git_reads_them(tmp_path: Path) -> None:
+    desk = memory(tmp_path)
+    write(desk, *range(200), text="first")
+    for number in range(LONGEST_CHAIN + 10):
+        write(desk, number, text="second")
+    before = git(tmp_path, "log", "-p", "--format=%H")
+    wiki = Wiki(desk.data_dir.git)
+    assert wiki.pack() > LONGEST_CHAIN
+    wiki.close()
+    assert git(tmp_path, "count-objects").startswith("0 objects")
+    git(tmp_path, "fsck", "--strict")
+    assert git(tmp_path, "log", "-p", "--format=%H") == before
+    (idx,) = (desk.data_dir.git / "objects" / "pack").glob("*.idx")
+    rows = [line.split() for line in git(tmp_path, "verify-pack", "-v", str(idx)).splitlines() if " tree " in line]
+    chains = [int(row[5]) for row in rows if len(row) == 7]
+    assert len(chains) > LONGEST_CHAIN
+    assert max(chains) < LONGEST_CHAIN
+    history = desk.history(PageRef("default", "shop", "notes/page-003.md"))
+    assert [version.change for version in history] == ["changed", "created"]
+    write(desk, 3, text="third")  # and writing goes on upon packed trees
+    assert git(tmp_path, "show", "HEAD:default/shop/notes/page-003.md") == "third 3\n"
+
+
+def test_a_pack_is_on_the_disk_before_a_loose_object_goes(tmp_path: Path, monkeypatch) -> None:
+    desk = memory(tmp_path)
+    write(desk, 1, 2, text="first")
+    seen: list[tuple[str, bool]] = []
+
+    def watch(folder: Path) -> None:
+        seen.append((folder.name, bool(git(tmp_path, "count-objects").startswith("0 objects"))))
+
+    monkeypatch.setattr("ai_memory.store.packing.sync_folder", watch)
+    wiki = Wiki(desk.data_dir.git)
+    wiki.pack()
+    wiki.close()
+    assert seen == [("pack", False)]
+    assert list((desk.data_dir.git / "objects" / "pack").glob("*.pack"))
