@@ -1,19 +1,24 @@
 """Bridge: spawn to `initialize` and `tools/list` answered, first call, later calls, exit, memory; beside `import mcp`.
 
-Run by hand: `python tests/bench/bench_bridge.py [RUNS]`. Minima of interleaved runs, as ratios to `import mcp`.
+Run by hand: `python tests/bench/bench_bridge.py [--runs N] [--pages N]`. Minima of interleaved runs; each median is of
+calls in one bridge, over a wiki of 10,000 pages.
 """
 
+import argparse
 import json
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+import measure
+from measure import Row
+
 COMMAND = [sys.executable, "-m", "ai_memory", "mcp-bridge"]
 BUDGET = 0.2
+CALL_BUDGET_MS = 10
 CALLS = 50
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}}
 
@@ -74,25 +79,38 @@ def one_run(data_dir: str) -> dict[str, float]:
     found["initialize + tools/list"] = time.perf_counter() - started
     bridge.call("memory_status")
     found["first call answered"] = time.perf_counter() - started
-    found["later call, median"] = statistics.median(bridge.call("memory_recent", limit=5) for _ in range(CALLS))
+    place = {"workspace": measure.SCOPE[0], "project": measure.SCOPE[1]}
+    writer = measure.Writer(23)
+    recent = [bridge.call("memory_recent", limit=5, **place) for _ in range(CALLS)]
+    found["memory_recent, median"] = statistics.median(recent)
+    searched = [bridge.call("memory_search", query=writer.query(), **place) for _ in range(CALLS)]
+    found["memory_search, median"] = statistics.median(searched)
+    read = [bridge.call("memory_read_page", path=measure.spread(number), **place) for number in range(CALLS)]
+    found["memory_read_page, median"] = statistics.median(read)
     found["resident MB"] = bridge.resident_mb()
     found["exit"] = bridge.end()
     return found
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    with tempfile.TemporaryDirectory() as data_dir:
-        rounds = [one_run(data_dir) for _ in range(runs)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--pages", type=int, default=10_000)
+    arguments = parser.parse_args()
+    with measure.scratch() as root:
+        measure.fill(root, arguments.pages)
+        measure.memory(root).reindex()
+        rounds = [one_run(str(root / "data")) for _ in range(arguments.runs)]
     least = {name: min(found[name] for found in rounds) for name in rounds[0]}
-    base = least["import mcp"]
+    rows = []
     for name, value in least.items():
-        shown = (
-            f"{value:8.1f} MB" if name.endswith("MB") else f"{value * 1000:8.1f} ms  {value / base:6.3f} x import mcp"
+        is_size = name.endswith("MB")
+        budget = CALL_BUDGET_MS if name.endswith("median") else None
+        rows.append(
+            Row(name.removesuffix(" MB"), value if is_size else value * 1000, "MB" if is_size else "ms", budget)
         )
-        print(f"{name:26} {shown}")
-    ratio = least["initialize + tools/list"] / base
-    print(f"budget {BUDGET}: {'met' if ratio <= BUDGET else 'MISSED'} ({ratio:.3f})")
+    ratio = least["initialize + tools/list"] / least["import mcp"]
+    measure.report([*rows, Row("`initialize` + `tools/list` beside `import mcp`", ratio, "×", BUDGET)])
 
 
 if __name__ == "__main__":
