@@ -56,6 +56,7 @@ class Unfinished:
 _SIGNS = (
     ("MERGE_HEAD", "a merge", "git merge --continue` or `git merge --abort"),
     ("rebase-merge", "a rebase", "git rebase --continue` or `git rebase --abort"),
+    ("rebase-apply/applying", "a series of patches", "git am --continue` or `git am --abort"),
     ("rebase-apply", "a rebase", "git rebase --continue` or `git rebase --abort"),
     ("CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue` or `git cherry-pick --abort"),
     ("REVERT_HEAD", "a revert", "git revert --continue` or `git revert --abort"),
@@ -65,13 +66,14 @@ _SIGNS = (
 
 def unfinished(git: Path) -> Unfinished | None:
     """What keeps writers out of the wiki, or None (decision A1)."""
+    # first, since a rebase and a bisect move HEAD away too, and no `git switch` ends them
+    for name, what, command in _SIGNS:
+        if os.path.lexists(git / name):
+            return Unfinished(f"{what} is not finished there", f"in {git.parent}: `{command}`")
     head = (_read(git / "HEAD") or "").strip()
     if head != f"ref: {BRANCH}":
         where = head.removeprefix("ref: ").removeprefix("refs/heads/") or "nothing"
         return Unfinished(f"its HEAD points to {where}, not to main", f"`git -C {git.parent} switch main`")
-    for name, what, command in _SIGNS:
-        if os.path.lexists(git / name):
-            return Unfinished(f"{what} is not finished there", f"in {git.parent}: `{command}`")
     if _is_young(git / "index.lock") and not is_own_lock(git / "index.lock"):
         return Unfinished("a git command is running there", f"wait for it, or remove {git / 'index.lock'} if none runs")
     return None

@@ -1,0 +1,93 @@
+"""An editor that saves while we write: at whatever instant it happens, both texts are kept."""
+
+import pytest
+from wiki_room import WikiRoom, ref
+
+STEPS = [
+    "locked",
+    "before-pending",
+    "pending",
+    "objects",
+    "ref",
+    "file",
+    "git-index-locked",
+    "git-index-written",
+    "git-index-renamed",
+    "search-index",
+    "before-clear",
+    "cleared",
+]
+OLD = "# a\n\none\ntwo\nthree\nfour\nfive\n"
+
+
+def write_beside(room: WikiRoom, step: str, ours: str, theirs: str, page: str = "notes/a.md") -> None:
+    """Our write of a page; a person saves the same page at the named step."""
+    saved: list[str] = []
+
+    def save(name: str) -> None:
+        if name == step and not saved:
+            saved.append(name)
+            room.by_hand(page, theirs)
+
+    room.put(page, ours, step=save)
+    assert saved == [step]
+    room.adopt()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_edit_of_other_lines_saved_at_any_step_is_kept_and_signed_by_the_person(
+    room: WikiRoom, step: str, person: str
+) -> None:
+    theirs = OLD.replace("five", "FIVE")
+    write_beside(room, step, OLD.replace("one", "ONE"), theirs)
+    everything = room.git("log", "-p", "--format=%an <%ae>", "--", "default/shop/notes")
+    assert "+ONE" in everything
+    assert "+FIVE" in everything
+    assert person in everything
+    room.assert_in_step()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_edit_of_the_same_line_saved_at_any_step_loses_neither_side(room: WikiRoom, step: str) -> None:
+    write_beside(room, step, OLD.replace("three", "OURS"), OLD.replace("three", "THEIRS"))
+    everything = room.git("log", "-p", "--format=", "--", "default/shop/notes")
+    assert "+OURS" in everything
+    assert "+THEIRS" in everything
+    room.assert_in_step()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_new_page_that_both_begin_at_once_is_kept_twice_or_in_history(room: WikiRoom, step: str) -> None:
+    write_beside(room, step, "ours\n", "theirs\n", page="notes/new.md")
+    everything = room.git("log", "-p", "--format=", "--", "default/shop/notes")
+    assert "+ours" in everything
+    assert "+theirs" in everything
+    room.assert_in_step()
+
+
+@pytest.mark.parametrize("step", ["pending", "ref", "file", "before-clear"])
+def test_a_file_deleted_by_hand_during_our_write_stands_again_or_waits_for_a_second_look(
+    room: WikiRoom, step: str
+) -> None:
+    def delete(name: str) -> None:
+        if name == step:
+            room.file("notes/a.md").unlink(missing_ok=True)
+
+    room.put("notes/a.md", "ours\n", step=delete)
+    assert room.committed("notes/a.md") == b"ours\n"
+    room.look_twice()
+    room.assert_in_step()
+
+
+@pytest.mark.parametrize("step", ["pending", "ref"])
+def test_a_page_that_we_delete_while_a_person_edits_it_is_kept_beside(room: WikiRoom, step: str) -> None:
+    def save(name: str) -> None:
+        if name == step:
+            room.by_hand("notes/a.md", "edited\n")
+
+    with room.memory(step=save).writing("Delete") as change:
+        change.delete(ref("notes/a.md"))
+    assert room.text("notes/a.md") is None
+    assert [file.read_text() for file in room.file("notes").glob("a.conflict-*.md")] == ["edited\n"]
+    room.adopt()
+    room.assert_in_step()
