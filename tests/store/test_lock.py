@@ -1,0 +1,199 @@
+"""The writer lock between real processes: it has a name on the door, a bench, and outlives nobody."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from wiki_room import WikiRoom
+
+from ai_memory.errors import LockBusy
+from ai_memory.store.lock import COURTESY_S, STALE_WAITER_S, WriterLock
+
+HOLD = """
+import sys
+from pathlib import Path
+from ai_memory.store.lock import WriterLock
+with WriterLock(Path(sys.argv[1]), command="reindex --all").held(5):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_elsewhere(locks: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Another process that holds the lock until its stdin is closed."""
+    command = [sys.executable, "-c", HOLD, str(locks)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == b"held\n"
+            yield process
+        finally:
+            process.stdin.close()
+            process.wait(20)
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true in time"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def locks(tmp_path: Path) -> Path:
+    return tmp_path / "locks"
+
+
+@pytest.fixture
+def lock(locks: Path) -> WriterLock:
+    return WriterLock(locks, command="write-page")
+
+
+def test_a_held_lock_names_its_holder_and_forgets_it_afterwards(lock: WriterLock) -> None:
+    with lock.held(1):
+        holder = lock.holder()
+        assert holder is not None
+        assert (holder.pid, holder.command) == (os.getpid(), "write-page")
+    assert lock.holder() is None
+
+
+def test_who_waits_too_long_is_told_who_holds_the_lock_since_when(lock: WriterLock, locks: Path) -> None:
+    with held_elsewhere(locks) as other:
+        started = time.monotonic()
+        with (
+            pytest.raises(LockBusy, match=rf"pid {other.pid} on .* \(reindex --all\), since \d{{4}}-") as busy,
+            lock.held(0.2),
+        ):
+            pass
+        assert 0.2 <= time.monotonic() - started < 5
+    assert busy.value.exit_code == 4
+    assert "--lock-timeout" in busy.value.hint
+    with lock.held(5):
+        pass
+
+
+def test_a_lock_that_is_taken_is_not_waited_for_when_asked_if_free(lock: WriterLock, locks: Path) -> None:
+    with held_elsewhere(locks), lock.if_free() as is_mine:
+        assert not is_mine
+        assert lock.holder() is not None  # asking did not take the holder's name away
+    with lock.if_free() as is_mine:
+        assert is_mine
+
+
+def test_a_killed_holder_releases_the_lock(lock: WriterLock, locks: Path) -> None:
+    with held_elsewhere(locks) as other:
+        os.kill(other.pid, signal.SIGKILL)
+        other.wait(20)
+        with lock.held(5):
+            holder = lock.holder()
+            assert holder is not None
+            assert holder.pid == os.getpid()
+
+
+def test_an_exception_inside_releases_the_lock(lock: WriterLock) -> None:
+    with pytest.raises(KeyError), lock.held(1):
+        raise KeyError
+    with lock.if_free() as is_mine:
+        assert is_mine
+
+
+def test_a_waiter_sits_on_the_bench_until_it_has_the_lock(lock: WriterLock, locks: Path) -> None:
+    got: list[float] = []
+
+    def wait() -> None:
+        with lock.held(20):
+            got.append(time.monotonic())
+
+    with held_elsewhere(locks):
+        assert not lock.has_waiters()
+        thread = threading.Thread(target=wait)
+        thread.start()
+        until(lock.has_waiters)
+        assert got == []
+    thread.join(20)
+    assert len(got) == 1
+    assert not lock.has_waiters()
+    assert list((locks / "waiting").iterdir()) == []
+
+
+def test_a_note_of_a_killed_waiter_is_forgotten_after_a_minute(lock: WriterLock, locks: Path) -> None:
+    note = locks / "waiting" / "1-1"
+    note.parent.mkdir(parents=True)
+    note.touch()
+    assert lock.has_waiters()
+    old = time.time() - STALE_WAITER_S - 1
+    os.utime(note, (old, old))
+    assert not lock.has_waiters()
+
+
+def test_a_note_that_is_no_json_names_nobody(lock: WriterLock, locks: Path) -> None:
+    locks.mkdir()
+    for content in (b"", b"{", b"[]", b"\xff", b'{"pid": "x"}'):
+        (locks / "write.holder").write_bytes(content)
+        assert lock.holder() is None
+
+
+def test_a_batch_that_gives_way_lets_a_waiter_in(room: WikiRoom) -> None:
+    """Without the pause a poller starved for 5 s (decision A12)."""
+    waits: list[float] = []
+    stop = threading.Event()
+
+    def batch() -> None:
+        memory = room.memory("drain")
+        while not stop.is_set():
+            with memory.writing("Batch"):
+                pass
+            memory.give_way()
+
+    def write() -> None:
+        for number in range(4):
+            started = time.monotonic()
+            with room.memory(wait_s=20).writing(f"Write {number}"):
+                waits.append(time.monotonic() - started)
+
+    others = threading.Thread(target=batch)
+    others.start()
+    try:
+        write()
+    finally:
+        stop.set()
+        others.join(20)
+    assert len(waits) == 4
+    assert max(waits) < 5
+
+
+def test_give_way_costs_nothing_when_nobody_waits(room: WikiRoom) -> None:
+    started = time.monotonic()
+    room.memory().give_way()
+    assert time.monotonic() - started < COURTESY_S
+
+
+def test_a_write_is_refused_by_name_and_a_read_goes_on_while_another_process_writes(room: WikiRoom) -> None:
+    with held_elsewhere(room.data_dir.locks):
+        with pytest.raises(LockBusy, match="reindex --all"), room.memory(wait_s=0.1).writing("Late"):
+            pass
+        assert room.text("notes/a.md") is not None
+        assert "another command is writing" in room.adopt().skipped[0]
+        room.by_hand("notes/a.md", "by hand\n")
+        started = time.monotonic()
+        with room.memory().reading() as snapshot:
+            assert snapshot.gaps == []
+        assert time.monotonic() - started < 5
+
+
+def test_a_reader_whose_index_lags_while_another_process_writes_says_so(room: WikiRoom) -> None:
+    room.by_hand("notes/d.md", "by hand\n")
+    room.git("add", "-A")
+    room.git("commit", "-qm", "mine")
+    with held_elsewhere(room.data_dir.locks), room.memory().reading() as snapshot:
+        assert snapshot.gaps == ["another command is writing: its change may be missing here"]
+    assert room.text("notes/d.md") == "by hand\n"
