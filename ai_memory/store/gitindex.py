@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
-from ai_memory.store.head import OWN_LOCK, is_own_lock
+from ai_memory.store import gitlock
+from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, OWN_INDEX_LOCK
 
 _HEADER = struct.Struct(">4sLL")
 _STAT = struct.Struct(">LLLLLLLLLL20sH")
@@ -270,47 +271,22 @@ def fresh(entries: Mapping[bytes, bytes]) -> bytes:
 def index_lock(git: Path, step: Callable[[str], None]) -> Iterator[Callable[[bytes], None]]:
     """Hold git's own `index.lock`; the block gets the function that puts new bytes in place of the index.
 
-    Crash: the lock holds our signature, so that `clear_own_lock` knows one that we left behind.
-    Raises StoreFault when a git command holds the lock.
+    Raises StoreFault when a git command holds the lock. Crash: `clear_own_locks` removes what is left.
     """
-    own, lock = git / "index.ai-memory", git / "index.lock"
-    own.unlink(missing_ok=True)
-    own.touch(mode=0o600)
 
-    def put(content: bytes) -> None:
-        own.write_bytes(content)
+    def written() -> None:
         step("git-index-written")
-        os.replace(own, git / "index")  # noqa: PTH105
-        step("git-index-renamed")
 
-    try:
-        _take(lock)
+    with gitlock.locked(git / "index", git / OWN_INDEX_LOCK, written=written) as put:
         step("git-index-locked")
         yield put
-    finally:
-        if is_own_lock(lock):
-            lock.unlink(missing_ok=True)
-        own.unlink(missing_ok=True)
+    step("git-index-renamed")
 
 
-def _take(lock: Path) -> None:
-    try:
-        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as fault:
-        raise StoreFault(
-            "A git command holds the wiki's index.lock.",
-            hint=f"Wait for it, or remove {lock} when no git runs there.",
-        ) from fault
-    with os.fdopen(descriptor, "wb") as out:
-        out.write(OWN_LOCK)
-
-
-def clear_own_lock(git: Path) -> None:
-    """Remove an `index.lock` that a killed writer of ours left. Call under the writer lock."""
-    lock = git / "index.lock"
-    if is_own_lock(lock):
-        lock.unlink(missing_ok=True)
-    (git / "index.ai-memory").unlink(missing_ok=True)
+def clear_own_locks(git: Path) -> None:
+    """Remove git locks that a killed writer of ours left. Call under the writer lock."""
+    gitlock.clear(git / "index", git / OWN_INDEX_LOCK)
+    gitlock.clear(git / BRANCH, git / OWN_BRANCH_LOCK)
 
 
 def regular_status(path: Path) -> os.stat_result | None:

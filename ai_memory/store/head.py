@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
+from ai_memory.store.gitlock import is_own
 
 BRANCH = "refs/heads/main"
 """The truth for pages (decision A1)."""
 
+OWN_INDEX_LOCK, OWN_BRANCH_LOCK = "index.ai-memory", "main.ai-memory"
+"""Second names, in `.git`, of the locks that our writers take there: see `gitlock`."""
+
 YOUNG_LOCK_S = 600.0
 """An `index.lock` younger than this belongs to a git that still runs."""
-
-OWN_LOCK = b"ai-memory\n"
-"""What an `index.lock` of ours holds: git's own holds the new index from its first byte on, never this."""
 
 _HEX40 = re.compile(r"[0-9a-f]{40}\Z")
 
@@ -74,17 +75,9 @@ def unfinished(git: Path) -> Unfinished | None:
     if head != f"ref: {BRANCH}":
         where = head.removeprefix("ref: ").removeprefix("refs/heads/") or "nothing"
         return Unfinished(f"its HEAD points to {where}, not to main", f"`git -C {git.parent} switch main`")
-    if _is_young(git / "index.lock") and not is_own_lock(git / "index.lock"):
+    if _is_young(git / "index.lock") and not is_own(git / "index.lock", git / OWN_INDEX_LOCK):
         return Unfinished("a git command is running there", f"wait for it, or remove {git / 'index.lock'} if none runs")
     return None
-
-
-def is_own_lock(lock: Path) -> bool:
-    """Whether a writer of ours holds git's lock, or left it when it was killed."""
-    try:
-        return lock.read_bytes() == OWN_LOCK
-    except OSError:
-        return False
 
 
 def _is_young(lock: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from ai_memory.errors import Recorded, StoreFault
 from ai_memory.paths import DataDir
@@ -18,6 +19,9 @@ from ai_memory.store.worktree import WorkTree, join, read_regular
 _SWAP_TRIES = 20
 """How often the branch may move under us: each time a person's git finished a commit in between."""
 
+_LANDED_WITHIN = 10_000
+"""How many commits back from the head a killed writer's commit is looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:
@@ -26,6 +30,18 @@ class Applied:
     commit: str | None
     paths: Mapping[str, bytes | None]
     folders: frozenset[str]
+    left_over: Recorded | None = None
+    """Why files, index or outbox do not follow yet. The log still stands: no other change may be begun."""
+
+
+def _recorded(fault: Exception) -> Recorded:
+    if isinstance(fault, Recorded):
+        return fault
+    message, hint = (fault.message, fault.hint) if isinstance(fault, StoreFault) else (str(fault), "")
+    return Recorded(
+        f"The change is recorded but could not be finished: {message}",
+        hint=f"{hint or 'Free some disk space if the disk is full.'} The next command finishes it.",
+    )
 
 
 class RollForward:
@@ -44,19 +60,16 @@ class RollForward:
         try:
             commit, paths = self._commit(change)  # 5.1 objects, 5.2 ref
             self._apply_state(change)  # 5.3
-        except (OSError, DatabaseError) as fault:
-            raise Recorded(
-                f"The change is recorded but could not be finished: {fault}",
-                hint="The next command finishes it. Free some disk space first if the disk is full.",
-            ) from fault
+        except (OSError, DatabaseError, StoreFault) as fault:
+            raise _recorded(fault) from fault
         try:
             folders = self._write_files(change, commit, paths)  # 5.4
             self._splice_git_index(commit, paths)  # 5.5
             self._follow_index(commit, paths)  # 5.6
             self._write_outbox(change)  # 5.7
-        except (OSError, DatabaseError, StoreFault):
+        except (OSError, DatabaseError, StoreFault) as fault:
             # Branch and state hold the change: it is done. The log stays, the next command does the rest.
-            return Applied(commit, paths, frozenset())
+            return Applied(commit, paths, frozenset(), left_over=_recorded(fault))
         self._step("before-clear")
         pending.clear(self._data_dir.pending)  # 6
         self._step("cleared")
@@ -66,40 +79,64 @@ class RollForward:
         """Commit and contents per path, after the branch holds the change."""
         if not change.paths:
             return None, {}
-        wanted = {path: row.content for path, row in change.paths.items()}
-        # The same log gives the same commit: if it is on the branch already, a killed writer got as far as that.
-        commit = self._write(change, change.parent, wanted)
-        head = self._wiki.head()
-        if head is not None and head != change.parent and self._wiki.is_ancestor(commit, head):
-            return commit, self._still_wanted(head, wanted)
         for _ in range(_SWAP_TRIES):
             head = self._wiki.head()
-            if head != change.parent:
-                wanted = self._on_moved_branch(change, head)
-                if not wanted:
+            landed = self._landed(change, head)
+            if landed is not None:
+                kept, missing = self._kept_and_missing(landed, head)
+                if not missing:
+                    return landed, kept
+            else:
+                kept, missing = {}, self._wanted(change, head)
+                if not missing:
                     return head, {path: row.content for path, row in change.paths.items()}
-                commit = self._write(change, head, wanted)
+            commit = self._write(change, head, missing)
             self._step("objects")
             if self._wiki.swap_branch(head, commit):
                 self._step("ref")
-                return commit, wanted
+                return commit, {**kept, **missing}
         raise StoreFault("The wiki's branch moves all the time.", hint="Stop the git commands that run there.")
+
+    def _landed(self, change: Pending, head: str | None) -> str | None:
+        """The commit with which a killed writer put this change on the branch, or None.
+
+        Told by its change id: on a branch that someone moved the commit is another than the log alone would give.
+        """
+        if head == change.parent:
+            return None
+        for commit in islice(self._wiki.first_parents(head), _LANDED_WITHIN):
+            if commit == change.parent:
+                return None
+            if self._wiki.note(commit).trailers.get("Change-Id") == change.change_id:
+                return commit
+        return None
+
+    def _kept_and_missing(
+        self, landed: str, head: str | None
+    ) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+        """Of the paths that `landed` changed: those that stand at `head`, and those that a later commit took back.
+
+        Git's index still lagged behind when the writer died, so whatever a person then commits takes our paths back
+        without a word. A path with a third content was changed on purpose: it is left alone.
+        """
+        kept: dict[str, bytes | None] = {}
+        missing: dict[str, bytes | None] = {}
+        for change in list(self._wiki.differences(self._wiki.parent(landed), landed)):
+            content = self._wiki.blob(change.new) if change.new is not None else None
+            present = self._wiki.blob_at(head, change.git_path)
+            if present == change.new:
+                kept[change.git_path] = content
+            elif present == change.old:
+                missing[change.git_path] = content
+        return kept, missing
 
     def _write(self, change: Pending, parent: str | None, contents: Mapping[str, bytes | None]) -> str:
         return self._wiki.write_commit(
             parent, contents, message=change.message, author=change.author, at_us=change.at_us
         )
 
-    def _still_wanted(self, head: str, wanted: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """Those paths that no later commit changed: only their files and rows are ours to write."""
-        return {
-            path: content
-            for path, content in wanted.items()
-            if self._wiki.blob_at(head, path) == (blob_id(content) if content is not None else None)
-        }
-
-    def _on_moved_branch(self, change: Pending, head: str | None) -> dict[str, bytes | None]:
-        """The change made anew on a branch that someone moved: joined where both sides changed a page."""
+    def _wanted(self, change: Pending, head: str | None) -> dict[str, bytes | None]:
+        """What the change makes of `head`: joined where someone moved the branch and both sides changed a page."""
         made: dict[str, bytes | None] = {}
         for path, row in change.paths.items():
             theirs = self._wiki.blob_at(head, path)
@@ -143,8 +180,8 @@ class RollForward:
         edited = set()
         for path, content in sorted(paths.items()):
             row = change.paths.get(path)
-            committed = {self._wiki.blob_at(before, path), row.old if row is not None else None}
-            known = [self._wiki.blob(blob) for blob in sorted(filter(None, committed))]
+            committed = [self._wiki.blob_at(before, path), row.old if row is not None else None]
+            known = [self._wiki.blob(blob) for blob in dict.fromkeys(filter(None, committed))]
             if tree.replace(path, known=known, new=content):
                 edited.add(folder_of(path))
             self._step("file")
@@ -154,7 +191,6 @@ class RollForward:
         if not paths:
             return
         git = self._data_dir.git
-        gitindex.clear_own_lock(git)
         entries = {path.encode(): self._entry(path, content) for path, content in paths.items()}
         with gitindex.index_lock(git, self._step) as put:
             present = GitIndex.read(git)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 
-from ai_memory.errors import StoreFault
+from ai_memory.errors import Recorded, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
 from ai_memory.store import gitindex, index, indexing, pending
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
@@ -33,6 +33,7 @@ class Writer:
         self._desk = desk
         self._data_dir = desk.data_dir
         self._wiki = wiki
+        self._left_over: Recorded | None = None
 
     @classmethod
     @contextmanager
@@ -68,14 +69,20 @@ class Writer:
             yield writer
 
     def _begin(self) -> None:
-        gitindex.clear_own_lock(self._data_dir.git)
+        gitindex.clear_own_locks(self._data_dir.git)
         state = unfinished(self._data_dir.git)
         if state is not None:
             raise StoreFault(f"The wiki cannot be written: {state.state}.", hint=f"End it: {state.remedy}.")
         left = pending.load(self._data_dir.pending)
         if left is not None:
             self._finish(left)
+            self._refuse_unfinished()
             self._desk.step("recovered")
+
+    def _refuse_unfinished(self) -> None:
+        """No change begins over an unfinished one: its log would be lost, and its old files taken for edits."""
+        if self._left_over is not None:
+            raise self._left_over
 
     # --- a change ---
 
@@ -111,15 +118,21 @@ class Writer:
         )
 
     def _apply(self, change: Pending) -> Applied:
+        self._refuse_unfinished()
         self._desk.step("before-pending")
         pending.save(self._data_dir.pending, change)  # the commit point
         self._desk.step("pending")
         return self._finish(change)
 
     def _finish(self, change: Pending) -> Applied:
-        applied = RollForward(self._data_dir, self._wiki, self._desk.step).finish(change)
+        applied = self._roll_forward(change)
         for folder in sorted(applied.folders):
             self.adopt_folder(folder)
+        return applied
+
+    def _roll_forward(self, change: Pending) -> Applied:
+        applied = RollForward(self._data_dir, self._wiki, self._desk.step).finish(change)
+        self._left_over = applied.left_over
         return applied
 
     def _signature(self) -> Author:
@@ -156,18 +169,20 @@ class Writer:
         self._remember_missing(missing, look, edits, is_everything=is_everything)
         if not edits.paths:
             return Adopted(asked=edits.asked, skipped=edits.skipped)
+        change_id = uuid.uuid4().hex
         change = Pending(
-            change_id=uuid.uuid4().hex,
+            change_id=change_id,
             parent=self._wiki.head(),
             author=self._wiki.person() or MACHINE,
             at_us=now_us,
-            message=compose_message(_edit_subject(edits), {"Pass": "adopt"}),
+            message=compose_message(_edit_subject(edits), {"Change-Id": change_id, "Pass": "adopt"}),
             paths={**edits.paths, **self._missing_metas(edits)},
         )
+        self._refuse_unfinished()
         self._desk.step("before-adopt")
         pending.save(self._data_dir.pending, change)
         self._desk.step("adopt-pending")
-        applied = RollForward(self._data_dir, self._wiki, self._desk.step).finish(change)
+        applied = self._roll_forward(change)
         return _adopted(edits, applied)
 
     def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:

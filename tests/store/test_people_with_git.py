@@ -7,6 +7,7 @@ import pytest
 from hand_room import Desk, page
 
 from ai_memory.errors import StoreFault
+from ai_memory.store.head import OWN_INDEX_LOCK
 
 
 @pytest.fixture
@@ -102,7 +103,10 @@ def test_a_running_git_keeps_writers_out_and_a_lock_that_we_left_does_not(desk: 
     lock.write_bytes(b"")
     with pytest.raises(StoreFault, match="a git command is running"):
         desk.write("notes/c.md", "c\n")
-    lock.write_bytes(b"ai-memory\n")
+    lock.unlink()
+    own = lock.with_name(OWN_INDEX_LOCK)
+    own.touch()
+    lock.hardlink_to(own)
     desk.write("notes/c.md", "c\n")
     desk.assert_in_step()
 
