@@ -100,11 +100,15 @@ def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:
         return _fill(connection, wiki, head)
     if not _has_commit(wiki, at) or not wiki.is_ancestor(at, head):
         return False
-    differing = list(islice(wiki.differences(at, head), STEPWISE_FILES + 1))
+    differing = {d.git_path: d.new for d in islice(wiki.differences(at, head), STEPWISE_FILES + 1)}
     if len(differing) > STEPWISE_FILES:
         return False
     times = wiki.changed_times(head, since=at)
-    files = files_to_index([(d.git_path, d.new) for d in differing], read=wiki.blob, times=times)
+    # A page changed and changed back differs in nothing but its time.
+    touched = {path: wiki.blob_at(head, path) for path in times if path not in differing}
+    if len(touched) > STEPWISE_FILES:
+        return False
+    files = files_to_index(sorted({**differing, **touched}.items()), read=wiki.blob, times=times)
     with driver.transaction(connection):
         index.put_files(connection, files)
         index.set_head(connection, head)

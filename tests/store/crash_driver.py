@@ -21,6 +21,7 @@ from ai_memory.store.change import Change
 from ai_memory.store.memory import Memory
 from ai_memory.store.wiki import Wiki
 
+DRIVER = Path(__file__)
 KILLED = 9
 HANDOFF = "0" * 31 + "1"
 OUTBOX_NAME = f"open/{HANDOFF}.md"
@@ -123,18 +124,19 @@ def edit_by_hand(root: Path) -> None:
     (project.parent / "mine" / "m.md").write_text("# Mine\n", encoding="utf-8")
 
 
-def commit_by_hand(root: Path, path: str, text: str) -> None:
+def commit_by_hand(root: Path, path: str, text: str, *, date: str = "") -> None:
     """What a person does with real git in the wiki: change a page and commit it."""
     file = root / "wiki" / "default" / "crash" / path
     file.write_text(text, encoding="utf-8")
     git(root, "add", str(file))
-    git(root, "commit", "-q", "-m", "by a person")
+    git(root, "commit", "-q", "-m", "by a person", date=date)
 
 
-def git(root: Path, *words: str) -> str:
+def git(root: Path, *words: str, date: str = "") -> str:
     person = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     command = ["git", "-C", str(root / "wiki"), *person, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    environment = {**os.environ, "GIT_COMMITTER_DATE": date} if date else None
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment).stdout
 
 
 # --- processes that die ---
@@ -221,6 +223,22 @@ def _die_in(name: str, root: Path, said: Path, kill_at: int | None, person: Pers
     finally:  # a fault is told by the status alone
         traceback.print_exc()
         os._exit(1)
+
+
+def write_for_ever(root: Path, said: Path, name: str) -> None:
+    """Write page after page, each told in `said` once it is acknowledged, until somebody kills this process."""
+    memory = memory_at(root)
+    memory.lock_timeout_s = 60.0
+    print("begun", flush=True)
+    for number in range(1_000_000):
+        at = ref(f"loop/{name}-{number}.md")
+        with memory.writing(f"Write {name} {number}") as change:
+            change.put(at, page(f"{name} {number}"))
+            if number % 2:
+                add_evidence(change, f"{name} {number}")
+        assert change.committed is not None
+        with said.open("a", encoding="utf-8") as out:
+            out.write(f"{at.path} {change.committed.versions[at]}\n")
 
 
 @contextmanager
@@ -339,4 +357,7 @@ def copy_of(root: Path, name: str) -> Path:
 
 
 if __name__ == "__main__":
-    _serve()
+    if sys.argv[1:2] == ["loop"]:
+        write_for_ever(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
+    else:
+        _serve()
