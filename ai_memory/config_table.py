@@ -53,20 +53,6 @@ class Handoff:
 
 
 @dataclass(frozen=True, slots=True)
-class Briefing:
-    """What a session is given at its start."""
-
-    max_chars: int = setting(
-        4000,
-        Kind.NUMBER,
-        "Longest brief; a number out of range is moved into it.",
-        lowest=1500,
-        highest=8000,
-        clamps=True,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Fts:
     """Full text search."""
 
@@ -130,21 +116,21 @@ class HookSpool:
         lowest=100,
         highest=1_000_000,
     )
-    max_mib: int = setting(
-        256, Kind.NUMBER, "Most MiB that wait; above it new tool events are dropped.", lowest=8, highest=65_536
-    )
-    max_days: int = setting(7, Kind.NUMBER, "Oldest event that is still applied.", lowest=1, highest=90)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """Every setting with its value."""
 
-    log_level: str = setting("info", Kind.CHOICE, "What the logs hold.", choices=("debug", "info", "warning", "error"))
+    log_level: str = setting(
+        "info",
+        Kind.CHOICE,
+        "What the logs hold: all that was done, also what was set aside or failed, or only what failed.",
+        choices=("info", "warning", "error"),
+    )
     capture: Capture = section(Capture)
     sessions: Sessions = section(Sessions)
     handoff: Handoff = section(Handoff)
-    briefing: Briefing = section(Briefing)
     search: Search = section(Search)
     ingest: Ingest = section(Ingest)
     sanitize: Sanitize = section(Sanitize)

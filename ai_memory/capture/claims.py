@@ -1,7 +1,5 @@
 """Claims of handoffs: written into their pages once the session said that it printed them, else given back."""
 
-from collections.abc import Callable
-
 from ai_memory.capture import handoffs
 from ai_memory.capture.batches import scope_of
 from ai_memory.capture.digest import digest
@@ -11,6 +9,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.model import MACHINE, PageRef
 from ai_memory.store import state_sessions
 from ai_memory.store.change import Change
+from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Claim, Outbox, open_name
 from ai_memory.store.state_sessions import Observation, Session
@@ -19,11 +18,11 @@ from ai_memory.store.state_sessions import Observation, Session
 class Claims:
     """Settles what lies in `outbox/claimed/`. The page is the lasting truth; state.db holds no claims."""
 
-    def __init__(self, memory: Memory, outbox: Outbox, work: PageWork, *, say: Callable[[str], None]) -> None:
+    def __init__(self, memory: Memory, outbox: Outbox, work: PageWork, *, log: Log) -> None:
         self._memory = memory
         self._outbox = outbox
         self._work = work
-        self._say = say
+        self._log = log
 
     def settle(self) -> int:
         """Write confirmed claims into their pages, re-open those that a minute did not confirm; how many changed.
@@ -110,6 +109,6 @@ class Claims:
                 self._outbox.remove(name)
             return 1
         if self._outbox.reopen(claim):
-            self._say(f"handoff {claim.handoff}: its claim was never confirmed, {open_name(claim.handoff)} again")
+            self._log.info(f"handoff {claim.handoff}: its claim was never confirmed, {open_name(claim.handoff)} again")
             return 1
         return 0

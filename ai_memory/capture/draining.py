@@ -6,7 +6,7 @@ session stays until its page is committed; what is repeated is recognised by the
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ai_memory.capture.attribution import Attribution, KnownProjects
 from ai_memory.capture.batches import Batch, apply_batch
@@ -19,8 +19,9 @@ from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.errors import MemoryFault
 from ai_memory.model import MACHINE
-from ai_memory.store import log, state, state_sessions
+from ai_memory.store import state, state_sessions
 from ai_memory.store.driver import DatabaseError, OperationalError
+from ai_memory.store.log import Log, remove_old
 from ai_memory.store.memory import Memory, no_step
 from ai_memory.store.outbox import Outbox, Provisional
 from ai_memory.store.spool import Spool, event_id, named_at_us
@@ -52,9 +53,11 @@ class Drainer:
         with memory.reading() as snapshot:
             projects = KnownProjects(snapshot.projects())
         self._attribution = Attribution(memory.caller, projects)
+        self._log = Log(memory.data_dir.logs, "drain", memory.clock)
         self._rules = self._read_rules()
-        self._work = PageWork(memory, self._outbox, self._attribution, self._rules, say=self._say)
-        self._claims = Claims(memory, self._outbox, self._work, say=self._say)
+        self._log = replace(self._log, least=self._rules.log_least)
+        self._work = PageWork(memory, self._outbox, self._attribution, self._rules, log=self._log)
+        self._claims = Claims(memory, self._outbox, self._work, log=self._log)
         self._count = _Count()
         self._held: set[str] = set()
         """Files that ended a session whose page is not written yet."""
@@ -78,7 +81,7 @@ class Drainer:
         try:
             return read_rules(self._memory)
         except MemoryFault as fault:
-            self._say(f"config.toml cannot be read, the defaults hold: {fault.message}")
+            self._log.error(f"config.toml cannot be read, the defaults hold: {fault.message}")
             return Rules()
 
     # --- one pass over the spool ---
@@ -109,10 +112,10 @@ class Drainer:
         directories = dict.fromkeys(one.cwd for one in reversed(waiting) if one.cwd)
         try:
             if renew_policy(self._memory, list(directories)[:MAX_DIRECTORIES]):
-                self._say("compiled the capture policy anew")
+                self._log.info("compiled the capture policy anew")
         except (MemoryFault, OSError) as fault:
             reason = str(fault).partition("\n")[0]
-            self._say(f"the capture policy could not be compiled, hooks keep metadata only: {reason}")
+            self._log.warning(f"the capture policy could not be compiled, hooks keep metadata only: {reason}")
 
     def _glanced_at(self, names: Sequence[str]) -> Iterator[Glance]:
         oldest_us = self._memory.clock() - state.EVENT_MEMORY_US
@@ -140,7 +143,7 @@ class Drainer:
     def _quarantine(self, name: str, reason: str) -> None:
         self._spool.quarantine(name, reason, at_us=self._memory.clock())
         self._count.quarantined += 1
-        self._say(f"quarantined {event_id(name)}: {reason}")
+        self._log.warning(f"quarantined {event_id(name)}: {reason}")
 
     def _apply(self, names: Sequence[str]) -> None:
         """One transaction, then the files go. A batch that the data breaks is tried event by event."""
@@ -216,7 +219,7 @@ class Drainer:
                     self._pause(session, render=is_pausing, refresh=session.id in known.compacting)
                 except (MemoryFault, OSError) as fault:
                     reason = str(fault).partition("\n")[0]
-                    self._say(f"session {session.id}: its provisional handoff failed: {reason}")
+                    self._log.error(f"session {session.id}: its provisional handoff failed: {reason}")
                 self._step("paused")
 
     def _grown(self) -> list[Session]:
@@ -250,7 +253,7 @@ class Drainer:
         if session is not None and session.is_open:
             self._work.pause(session, render=True)  # what it did after its last stop belongs in, too
         if self._outbox.promote(provisional):
-            self._say(f"handoff {provisional.handoff}: its session is gone or silent, open now")
+            self._log.info(f"handoff {provisional.handoff}: its session is gone or silent, open now")
 
     def _end_idle(self) -> int:
         if not self._rules.idle_end_us:
@@ -289,7 +292,7 @@ class Drainer:
         ) as change:
             for ref in over:
                 self._work.close(change, ref, HandoffState.EXPIRED)
-        self._say(f"{len(over)} handoffs expired")
+        self._log.info(f"{len(over)} handoffs expired")
 
     # --- telling ---
 
@@ -307,18 +310,15 @@ class Drainer:
         )
         is_worth_telling = drain.applied or drain.repeated or drain.quarantined or drain.pages or fault
         if is_worth_telling:
-            self._say(_sentence(drain))
+            (self._log.error if drain.fault else self._log.info)(_sentence(drain))
             try:
                 with self._memory.state_transaction() as connection:
                     state.record_drain(connection, drain)
                     state.forget_old_events(connection, now_us)
             except (MemoryFault, DatabaseError, OSError) as raised:
-                self._say(f"the outcome could not be kept: {raised}")
-        log.remove_old(self._memory.data_dir.logs, now_us=now_us)
+                self._log.error(f"the outcome could not be kept: {raised}")
+        remove_old(self._memory.data_dir.logs, now_us=now_us)
         return drain
-
-    def _say(self, message: str) -> None:
-        log.write_line(self._memory.data_dir.logs, "drain", message, at_us=self._memory.clock())
 
 
 def _sentence(drain: Drain) -> str:

@@ -1,6 +1,6 @@
 """What becomes of sessions that ended or paused: pages, handoffs, and the outbox that the next start looks into."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ai_memory.capture import handoffs, session_page
@@ -15,6 +15,7 @@ from ai_memory.model import MACHINE, Page, PageRef, Sanitized
 from ai_memory.store import state_sessions
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change
+from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_name
 from ai_memory.store.snapshot import Filter, Snapshot
@@ -59,13 +60,13 @@ class PageWork:
         attribution: Attribution,
         rules: Rules,
         *,
-        say: Callable[[str], None],
+        log: Log,
     ) -> None:
         self._memory = memory
         self._outbox = outbox
         self._attribution = attribution
         self._rules = rules
-        self._say = say
+        self._log = log
 
     def finish(self, sessions: Sequence[Session]) -> Done:
         """Page and handoff of ended sessions, all in one commit; one that cannot be done is set aside.
@@ -277,7 +278,7 @@ class PageWork:
     def _set_aside(self, session: Session, fault: Exception, done: Done) -> None:
         reason = f"session {session.id}: {type(fault).__name__}: {str(fault).splitlines()[0] if str(fault) else ''}"
         done.faults.append(reason)
-        self._say(f"page work failed, {reason}")
+        self._log.error(f"page work failed, {reason}")
         with self._memory.state_transaction() as connection:
             state_sessions.note_failure(connection, session.id)
 

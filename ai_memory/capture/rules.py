@@ -2,25 +2,28 @@
 
 from dataclasses import dataclass
 
+from ai_memory.store.log import Level
 from ai_memory.store.memory import Memory
 from ai_memory.text.times import DAY_US
 
 HOUR_US = 3_600 * 1_000_000
+_VARIABLES = ("AI_MEMORY_SESSIONS__", "AI_MEMORY_HANDOFF__", "AI_MEMORY_LOG_LEVEL")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What config.toml says of sessions and handoffs; the defaults are those of `config_table`, held by a test."""
+    """What is set for sessions, handoffs and the log; the defaults are those of `config_table`, held by a test."""
 
     idle_end_us: int = 24 * HOUR_US
     """A session without any event for this long is over; 0: never."""
     makes_handoffs: bool = True
     handoff_lifetime_us: int = 14 * DAY_US
+    log_least: Level = Level.INFO
 
 
 def read_rules(memory: Memory) -> Rules:
     """The rules. Errors: MemoryFault for a config.toml that cannot be read."""
-    has_words = any(name.startswith(("AI_MEMORY_SESSIONS__", "AI_MEMORY_HANDOFF__")) for name in memory.caller.environ)
+    has_words = any(name.startswith(_VARIABLES) for name in memory.caller.environ)
     if not has_words and not memory.data_dir.config.exists():
         return Rules()
     from ai_memory.config import load  # 40 ms CPU, only where somebody configured something
@@ -30,4 +33,5 @@ def read_rules(memory: Memory) -> Rules:
         idle_end_us=config.sessions.idle_end_after_hours * HOUR_US,
         makes_handoffs=config.handoff.create_on_session_end,
         handoff_lifetime_us=config.handoff.expire_after_days * DAY_US,
+        log_least=Level[config.log_level.upper()],
     )

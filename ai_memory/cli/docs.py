@@ -134,7 +134,9 @@ def configuration_page() -> str:
         """
         Defaults, then `config.toml` in the data dir, then the environment. `ai-memory config show --origin` says what
         holds and why; `config set KEY VALUE` keeps the comments of the file. An unknown key in the file is a fault
-        that names the nearest one; an unknown variable only draws a note.
+        that names the nearest one; an unknown variable only draws a note. Hooks read no such variable: what they keep
+        of a session goes by the file alone (`capture`, `ingest`, `sanitize`, `hook_spool`, and
+        `handoff.claim_on_session_start`).
         """
     )
     rows = "".join(f"| `{one.key}` | `{one.environment}` | {_setting_meaning(one)} |\n" for one in SETTINGS)

@@ -23,7 +23,7 @@ FORMAT = 1
 MAX_MARKERS = 2_000
 """Markers kept; the hook reads the file for every event."""
 
-_SETTINGS = {
+HOOK_SETTINGS: Mapping[str, str] = {
     "prompts": "capture.prompts",
     "assistant": "capture.assistant",
     "claim": "handoff.claim_on_session_start",
@@ -34,6 +34,7 @@ _SETTINGS = {
     "allow": "sanitize.allowlist",
     "max_files": "hook_spool.max_files",
 }
+"""What a hook calls a setting -> its key. A hook knows of no others, and takes them from the file alone."""
 
 
 def compile_policy(
@@ -47,7 +48,7 @@ def compile_policy(
     return {
         "v": FORMAT,
         "config": _stamp(config) if config else None,
-        "settings": {name: _plain(values[key]) for name, key in _SETTINGS.items() if key in values},
+        "settings": {name: _plain(values[key]) for name, key in HOOK_SETTINGS.items() if key in values},
         "markers": {source.path: _marker(source, policy) for source, policy in sorted(known, key=_path)},
     }
 

@@ -57,6 +57,7 @@ def give_birth(data_dir: DataDir, lock: WriterLock, *, at_us: int, step: Callabl
     step("birth-repository")
     wiki = Wiki(data_dir.git)
     try:
+        wiki.clear_object_locks()  # a birth that died wrote another commit than this one
         commit = wiki.write_commit(None, FIRST_FILES, message="Begin the wiki\n", author=MACHINE, at_us=at_us)
         step("birth-objects")
         entries = {}

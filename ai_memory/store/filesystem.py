@@ -47,11 +47,12 @@ def synced_folder(folder: Path) -> str | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create `folder` and what is missing above it, each 0700."""
+    """Create `folder` and what is missing above it, each 0700. Their names survive a power cut."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
+    sync_folder(folder.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -63,6 +64,15 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_below(folder: Path) -> None:
+    """Make all that lies below `folder` survive a power cut: for what a library wrote without syncing."""
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with (Path(here) / name).open("rb+") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(here))
 
 
 def write_whole(path: Path, content: bytes, *, sync: bool = True) -> None:

@@ -19,7 +19,7 @@ from dulwich.repo import Repo
 from ai_memory.errors import StoreFault
 from ai_memory.model import MACHINE, Author
 from ai_memory.store import gitlock
-from ai_memory.store.filesystem import sync_folder
+from ai_memory.store.filesystem import sync_below, sync_folder
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, read_head
 from ai_memory.store.packing import pack_loose
 
@@ -83,11 +83,18 @@ class Wiki:
         config.set((b"gc",), b"auto", b"0")  # packing is ours: git's would run beside our writers
         config.write_to_path()
         repo.close()
+        sync_below(cradle)
         (cradle / ".git").rename(folder / ".git")
         cradle.rmdir()
+        sync_folder(folder)
 
     def close(self) -> None:
         self._repo.close()
+
+    def clear_object_locks(self) -> None:
+        """Remove locks of objects that a killed writer left. Git makes none; call under the writer lock."""
+        for lock in self._git.glob("objects/??/*.lock"):
+            lock.unlink(missing_ok=True)
 
     # --- reading ---
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ai_memory.errors import StoreFault
 from ai_memory.store.addresses import PageFolder
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.filesystem import sync_folder, write_whole
+from ai_memory.store.filesystem import make_folder, sync_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
 from ai_memory.text.merge import merge_lines
 
@@ -149,7 +149,7 @@ class WorkTree:
 
     def _put(self, path: Path, content: bytes | None) -> None:
         if content is not None:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(path.parent)
             write_whole(path, content)
             return
         path.unlink(missing_ok=True)

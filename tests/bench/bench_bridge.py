@@ -83,8 +83,8 @@ def one_run(data_dir: str) -> dict[str, float]:
     writer = measure.Writer(23)
     recent = [bridge.call("memory_recent", limit=5, **place) for _ in range(CALLS)]
     found["memory_recent, median"] = statistics.median(recent)
-    searched = [bridge.call("memory_search", query=writer.query(), **place) for _ in range(CALLS)]
-    found["memory_search, median"] = statistics.median(searched)
+    searched = [bridge.call("memory_query", query=writer.query(), **place) for _ in range(CALLS)]
+    found["memory_query, median"] = statistics.median(searched)
     read = [bridge.call("memory_read_page", path=measure.spread(number), **place) for number in range(CALLS)]
     found["memory_read_page, median"] = statistics.median(read)
     found["resident MB"] = bridge.resident_mb()

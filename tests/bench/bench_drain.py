@@ -37,8 +37,15 @@ class Desk:
         (self.data / "locks" / "drain.beat").touch()
         payload = {"session_id": session, "cwd": str(self.checkout), "hook_event_name": native} | more
         subprocess.run(
-            [sys.executable, "-I", "-S", str(HOOK), "--data-dir", str(self.data), "--agent", "claude-code"]
-            + ["--event", event],
+            [
+                *(sys.executable, "-I", "-S", str(HOOK)),
+                "--data-dir",
+                str(self.data),
+                "--agent",
+                "claude-code",
+                "--event",
+                event,
+            ],
             input=json.dumps(payload).encode(),
             env=self.environ,
             stdout=subprocess.DEVNULL,

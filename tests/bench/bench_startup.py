@@ -1,13 +1,12 @@
 """Starting a command: `ai-memory --version` beside a bare interpreter, `search` beside a Typer hello-world.
 
-Run by hand: `python tests/bench/bench_startup.py [--rounds N] [--pages N]`. CPU time of whole child processes, minima of
-interleaved runs. Also lists the packages that each command imports.
+Run by hand: `python tests/bench/bench_startup.py [--rounds N] [--pages N]`. CPU time of whole child processes, minima
+of interleaved runs. Also lists the packages that each command imports.
 """
 
 import argparse
 import subprocess
 import sys
-from pathlib import Path
 
 import measure
 from measure import Row

@@ -195,7 +195,7 @@ def test_own_patterns_and_the_allow_list_reach_the_hook(desk: Ruled) -> None:
 
 
 def test_a_changed_configuration_that_could_hold_a_policy_is_unknown(desk: Ruled) -> None:
-    desk.compile('log_level = "debug"\n')
+    desk.compile('log_level = "error"\n')
     (desk.data / "config.toml").write_text('log_level = "info"\n')
     assert desk.tool("Bash", command="ls") is not None
     assert "flags" not in desk.events()[0]

@@ -1,13 +1,17 @@
 """The settings of sessions and handoffs do what they say."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from terminals import SECOND_US, Agent, Room
 
 from ai_memory.capture import handoffs
-from ai_memory.capture.rules import Rules
+from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.config_table import Config
+from ai_memory.store.log import Level
+from ai_memory.store.memory import Memory
 
 HOUR_US = 3_600 * SECOND_US
 
@@ -23,6 +27,7 @@ def test_the_defaults_are_those_of_the_settings_table() -> None:
     assert rules.idle_end_us == config.sessions.idle_end_after_hours * HOUR_US
     assert rules.makes_handoffs == config.handoff.create_on_session_end
     assert rules.handoff_lifetime_us == config.handoff.expire_after_days * 24 * HOUR_US == handoffs.LIFETIME_US
+    assert rules.log_least.name.lower() == config.log_level
 
 
 def test_no_handoff_is_made_where_the_settings_want_none(room: Room, agent: Agent) -> None:
@@ -67,3 +72,57 @@ def test_a_broken_config_leaves_the_defaults_and_loses_nothing(room: Room, agent
     room.drain()
     assert len(room.pages("session")) == 1
     assert len(room.pages("handoff")) == 1
+
+
+def logged(room: Room) -> str:
+    return "".join(path.read_text() for path in room.data_dir.logs.glob("*.log"))
+
+
+def leave_work_poison_and_a_fault(room: Room, agent: Agent) -> None:
+    """A session that works, an event that is none, and a wiki that takes no page."""
+    agent.start()
+    agent.prompt("Mend the till.")
+    room.spool({}, at_us=agent.at_us, raw=b"no event")
+    (room.data_dir.git / "MERGE_HEAD").write_text(room.git("rev-parse", "HEAD"))
+
+
+@pytest.mark.parametrize(
+    ("level", "kept"),
+    [
+        ("info", {"compiled the capture policy anew", "drain: quarantined", "a merge is not finished"}),
+        ("warning", {"drain: quarantined", "a merge is not finished"}),
+        ("error", {"a merge is not finished"}),
+    ],
+)
+def test_the_log_holds_what_the_level_asks_for(room: Room, agent: Agent, level: str, kept: set[str]) -> None:
+    configure(room, f'log_level = "{level}"\n')
+    leave_work_poison_and_a_fault(room, agent)
+    assert room.drain().fault
+    told = logged(room)
+    every = ("compiled the capture policy anew", "drain: quarantined", "a merge is not finished")
+    assert {words for words in every if words in told} == kept, told
+
+
+@pytest.mark.parametrize(("level", "is_told"), [("info", True), ("warning", False)])
+def test_a_drain_without_a_fault_tells_its_counts_at_info_only(
+    room: Room, agent: Agent, level: str, is_told: bool
+) -> None:
+    configure(room, f'log_level = "{level}"\n')
+    agent.work()
+    assert room.drain().pages == 1
+    assert ("applied 13" in logged(room)) is is_told
+
+
+def test_a_capture_policy_that_cannot_be_compiled_is_a_warning_and_a_broken_config_a_fault(
+    room: Room, agent: Agent
+) -> None:
+    configure(room, "[handoff\n")
+    agent.work()
+    room.drain()
+    assert "config.toml cannot be read, the defaults hold" in logged(room)
+    assert "hooks keep metadata only" in logged(room)
+
+
+def test_the_environment_sets_the_level_too(room: Room) -> None:
+    caller = replace(room.memory().caller, environ={"AI_MEMORY_LOG_LEVEL": "error"})
+    assert read_rules(Memory.open(room.data_dir, caller=caller)).log_least is Level.ERROR

@@ -128,8 +128,11 @@ def test_a_setting_that_is_none_names_the_nearest(room: Room) -> None:
 def test_a_setting_that_the_environment_hides_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AI_MEMORY_CAPTURE__PROMPTS", "yes")
     result = room.run("config", "set", "capture.prompts", "no")
-    assert "AI_MEMORY_CAPTURE__PROMPTS is set and wins" in result.stderr
+    assert "AI_MEMORY_CAPTURE__PROMPTS is set and wins over the file, except in hooks" in result.stderr
     assert result.stdout == "capture.prompts = true (env)\n"
+    monkeypatch.setenv("AI_MEMORY_SEARCH__FTS__STOPWORDS", "the")
+    result = room.run("config", "set", "search.fts.stopwords", "a")
+    assert "AI_MEMORY_SEARCH__FTS__STOPWORDS is set and wins over the file\n" in result.stderr
 
 
 def test_the_last_lines_of_the_logs_are_shown(room: Room) -> None:

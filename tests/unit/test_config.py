@@ -1,14 +1,18 @@
 """The configuration: where a value comes from, and what is refused."""
 
+import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+import ai_memory
 from ai_memory.config import SETTINGS, Config, Loaded, Origin, combine, find_setting, load, parse_value
 from ai_memory.config_table import DROPPED, RESERVED_ENVIRONMENT
 from ai_memory.errors import MemoryFault, NotFound, StoreFault
+from ai_memory.scope.hook_policy import HOOK_SETTINGS
+from ai_memory.settings import Kind, Setting
 
 
 def of(text: str = "", environ: Mapping[str, str] | None = None, **flags: object) -> Loaded:
@@ -31,17 +35,17 @@ def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
 
 
 def test_flags_beat_environment_beats_file_beats_default() -> None:
-    text = "[sessions]\nidle_end_after_hours = 1\n[hook_spool]\nmax_days = 2\n[handoff]\nexpire_after_days = 3\n"
-    environ = {"AI_MEMORY_SESSIONS__IDLE_END_AFTER_HOURS": "10", "AI_MEMORY_HOOK_SPOOL__MAX_DAYS": "20"}
+    text = "[sessions]\nidle_end_after_hours = 1\n[hook_spool]\nmax_files = 200\n[handoff]\nexpire_after_days = 3\n"
+    environ = {"AI_MEMORY_SESSIONS__IDLE_END_AFTER_HOURS": "10", "AI_MEMORY_HOOK_SPOOL__MAX_FILES": "2000"}
     loaded = of(text, environ, sessions__idle_end_after_hours=100)
     config = loaded.config
     assert config.sessions.idle_end_after_hours == 100
-    assert config.hook_spool.max_days == 20
+    assert config.hook_spool.max_files == 2000
     assert config.handoff.expire_after_days == 3
     assert config.log_level == "info"
     shown = [
         loaded.origins[key].value
-        for key in ("sessions.idle_end_after_hours", "hook_spool.max_days", "handoff.expire_after_days", "log_level")
+        for key in ("sessions.idle_end_after_hours", "hook_spool.max_files", "handoff.expire_after_days", "log_level")
     ]
     assert shown == ["flag", "env", "file", "default"]
 
@@ -115,7 +119,7 @@ def test_no_setting_is_dropped_at_once() -> None:
         ("[[capture]]\nprompts = true", "line 1: `capture` is a table of settings"),
         ('"capture.prompts" = false', "unknown setting `capture.prompts`"),
         ("a = 1\nb = = 2", "line 2: not valid TOML: Invalid value"),
-        ("log_level = 'loud'", "line 1: log_level takes one of debug, info, warning, error, not 'loud'"),
+        ("log_level = 'loud'", "line 1: log_level takes one of info, warning, error, not 'loud'"),
         ("[capture]\nprompts = true\nprompts = false", "not valid TOML"),
     ],
 )
@@ -125,9 +129,43 @@ def test_a_bad_value_names_the_place_and_what_would_fit(text: str, message: str)
     assert message in found.message
 
 
-def test_the_length_of_a_brief_is_moved_into_its_range() -> None:
-    assert of("[briefing]\nmax_chars = 20000").config.briefing.max_chars == 8000
-    assert of("[briefing]\nmax_chars = 1").config.briefing.max_chars == 1500
+def test_a_number_that_clamps_is_moved_into_its_range() -> None:
+    length = Setting("page.length", Kind.NUMBER, 4000, "Length.", lowest=1500, highest=8000, clamps=True)
+    assert length.checked(20_000) == 8000
+    assert length.from_text("1") == 1500
+    assert length.checked(2000) == 2000
+
+
+def reads_of(file: Path) -> set[str]:
+    """Keys that a file reads: the end of `config.a.b`, and every text that could be a key."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute):
+            _, mark, key = f".{ast.unparse(node)}".rpartition(".config.")
+            found |= {key} if mark else set()
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+    return found
+
+
+PACKAGE = Path(ai_memory.__file__).parent
+READERS = [file for file in sorted(PACKAGE.rglob("*.py")) if file.name not in ("config_table.py", "settings.py")]
+
+
+def test_every_setting_is_read_somewhere() -> None:
+    read = set().union(*map(reads_of, READERS))
+    assert {one.key for one in SETTINGS} - read == set()
+    assert "hook_spool.max_mib" not in read
+
+
+def test_what_is_compiled_for_hooks_is_read_by_them() -> None:
+    assert set(HOOK_SETTINGS) - reads_of(PACKAGE / "hook_policy.py") == set()
+
+
+def test_reading_a_setting_is_told_from_other_words(tmp_path: Path) -> None:
+    file = tmp_path / "reader.py"
+    file.write_text("def f(loaded, rules):\n    rules.max_days\n    return loaded.config.capture.prompts, 'a.b'\n")
+    assert reads_of(file) == {"capture", "capture.prompts", "a.b"}
 
 
 def test_unknown_variables_warn_and_never_fail() -> None:

@@ -13,7 +13,7 @@ from ai_memory.toml_text import layout
 FILE = """\
 # my settings
 
-log_level = "debug"  # for now
+log_level = "warning"  # for now
 
 # what is kept
 [capture]
@@ -34,7 +34,7 @@ fts.stopwords = ["a"]
 
 
 def test_a_value_is_replaced_where_it_stands() -> None:
-    assert set_value(FILE, "log_level", "info") == FILE.replace('"debug"', '"info"')
+    assert set_value(FILE, "log_level", "info") == FILE.replace('"warning"', '"info"')
     assert set_value(FILE, "capture.prompts", "on") == FILE.replace("prompts = false", "prompts = true")
     assert set_value(FILE, "search.fts.stopwords", "[]") == FILE.replace('["a"]', "[]")
 
@@ -58,7 +58,7 @@ def test_a_new_value_stands_in_its_empty_table_or_in_a_new_one() -> None:
         "[sessions] # x\nidle_end_after_hours = 1\n[capture]\n"
     )
     assert set_value("", "capture.prompts", "no") == "[capture]\nprompts = false\n"
-    assert set_value(FILE, "hook_spool.max_days", "3") == FILE + "\n[hook_spool]\nmax_days = 3\n"
+    assert set_value(FILE, "hook_spool.max_files", "300") == FILE + "\n[hook_spool]\nmax_files = 300\n"
 
 
 def test_a_top_level_value_stands_above_the_first_table_and_its_comment() -> None:
@@ -89,10 +89,10 @@ def test_an_inline_table_is_refused_with_a_way_out() -> None:
 
 
 def test_unsetting_removes_only_the_value() -> None:
-    assert unset_value(FILE, "log_level") == FILE.replace('log_level = "debug"  # for now\n', "")
+    assert unset_value(FILE, "log_level") == FILE.replace('log_level = "warning"  # for now\n', "")
     edited = unset_value(FILE, "ingest.drop_tool_names")
     assert "[ingest] # noise\n\n[search]" in edited
-    assert unset_value(FILE, "hook_spool.max_days") == FILE
+    assert unset_value(FILE, "hook_spool.max_files") == FILE
     assert unset_value("[capture]\nprompts = true", "capture.prompts") == "[capture]\n"
 
 
@@ -115,7 +115,7 @@ def test_awkward_text_is_written_as_toml_reads_it() -> None:
 
 VALUES = {
     "capture.prompts": st.booleans(),
-    "log_level": st.sampled_from(["debug", "error"]),
+    "log_level": st.sampled_from(["warning", "error"]),
     "handoff.expire_after_days": st.integers(1, 3650),
     "search.fts.stopwords": st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=9), max_size=4),
     "ingest.drop_tool_names": st.lists(st.sampled_from(["a", "#", "]", "'", '"', "=", "[x]", "\n"]), max_size=4),
