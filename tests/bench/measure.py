@@ -7,6 +7,7 @@ import os
 import platform
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -152,7 +153,8 @@ class Writer:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder that is gone afterwards, with a home of its own in it."""
+    """A folder that is gone afterwards, also when the run is ended, with a home of its own in it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         (Path(folder) / "home").mkdir()
         yield Path(folder)
