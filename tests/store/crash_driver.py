@@ -6,6 +6,7 @@ shares nothing with the test but the disk.
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import traceback
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import power_cut
 
 from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.paths import DataDir
@@ -241,6 +244,14 @@ def write_for_ever(root: Path, said: Path, name: str) -> None:
             out.write(f"{at.path} {change.committed.versions[at]}\n")
 
 
+def record(name: str, root: Path, log: Path) -> None:
+    """Run once, with every call that changes files written to `log`; "answered" is the row of the acknowledgement."""
+    with power_cut.Recorder(root) as recorder:
+        assert RUNS[name](memory_at(root))
+        recorder.note("answered", root)
+    log.write_bytes(pickle.dumps(recorder.rows))
+
+
 @contextmanager
 def forge() -> Iterator[Forge]:
     made = Forge()
@@ -359,5 +370,7 @@ def copy_of(root: Path, name: str) -> Path:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["loop"]:
         write_for_ever(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
+    elif sys.argv[1:2] == ["record"]:
+        record(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]))
     else:
         _serve()
