@@ -1,0 +1,238 @@
+"""Everybody at once on one data dir: writers, bridges, a drain, 200 hooks. Nothing is lost, nobody is turned away."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from wiki_room import WikiRoom
+
+from ai_memory.store import driver
+
+HOOK = Path(__file__).parents[2] / "ai_memory" / "hook.py"
+DEADLINE_S = 240.0
+
+PROBE = """
+import json, os, sys, time
+from pathlib import Path
+from ai_memory.model import Caller, PageRef, Sanitized
+from ai_memory.paths import DataDir
+from ai_memory.store import writing  # imported before the watch starts
+from ai_memory.store.memory import Memory
+waits = []
+for number in range(int(sys.argv[2])):
+    began = time.monotonic()
+    step = lambda name: waits.append(time.monotonic() - began) if name == "locked" else None
+    caller = Caller(cwd=None, environ={}, home=os.environ["HOME"], face="bridge")
+    with Memory.open(DataDir(Path(sys.argv[1])), caller=caller, command="probe", step=step).writing("Probe") as change:
+        change.put(PageRef("default", "acme-till", f"probe/{number}.md"), Sanitized(f"mark-probe-{number}\\n"))
+print(json.dumps(waits))
+"""
+"""A writer that tells how long it waited for the lock each time."""
+
+
+@dataclass
+class Crowd:
+    """What was sent, what was refused, and how long each kind of call took."""
+
+    room: WikiRoom
+    checkout: Path
+    pages: set[str] = field(default_factory=set)
+    appended: set[str] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    deadline: float = field(default_factory=lambda: time.monotonic() + DEADLINE_S)
+
+    def run(self, *words: str) -> None:
+        """One command of a person or a script."""
+        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.room.data_dir.root), *words]
+        began = time.monotonic()
+        done = subprocess.run(command, cwd=self.checkout, capture_output=True, text=True, timeout=DEADLINE_S)
+        self.seconds.setdefault(words[0], []).append(time.monotonic() - began)
+        if done.returncode:
+            self.refused.append(f"{words}: {done.returncode} {done.stderr}")
+
+    def write(self, name: str, count: int) -> None:
+        """New pages, and lines at the end of the one page that everybody writes to."""
+        for number in range(count):
+            mark = f"mark-{name}-{number}"
+            self.run("write-page", "--path", f"crowd/{mark}.md", "--body", f"{mark}\n")
+            self.run("append", "--path", "crowd/shared.md", "--body", f"line-{mark}-end")
+            self.pages.add(mark)
+            self.appended.add(f"line-{mark}-end")
+
+    def serve(self, name: str, count: int) -> None:
+        """A bridge, asked by a client that queries and writes in turn."""
+        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.room.data_dir.root), "mcp-bridge"]
+        with Client(command, self.checkout) as client:
+            client.greet()
+            for number in range(count):
+                mark = f"mark-{name}-{number}"
+                for tool, arguments in (
+                    ("memory_query", {"query": "till"}),
+                    ("memory_write_page", {"path": f"crowd/{mark}.md", "body": f"{mark}\n"}),
+                ):
+                    began = time.monotonic()
+                    answer = client.ask("tools/call", {"name": tool, "arguments": arguments})
+                    self.seconds.setdefault(tool, []).append(time.monotonic() - began)
+                    if "error" in answer or answer["result"].get("isError"):
+                        self.refused.append(f"{tool} {mark}: {answer}")
+                self.pages.add(mark)
+
+    def drain(self, is_over: Callable[[], bool]) -> None:
+        while not is_over():
+            self.run("drain")
+
+    def hook(self, event: str, payload: dict[str, object]) -> "subprocess.Popen[bytes]":
+        words = [sys.executable, "-I", "-S", str(HOOK), "--data-dir", str(self.room.data_dir.root)]
+        with tempfile.TemporaryFile() as source:
+            source.write(json.dumps(payload).encode())
+            source.seek(0)
+            return subprocess.Popen(
+                [*words, "--event", event, "--agent", "claude-code"],
+                stdin=source,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self.checkout,
+                env={name: os.environ[name] for name in ("HOME", "PATH")},
+            )
+
+    def sessions(self, sessions: int, tools: int) -> set[str]:
+        """Sessions that all happen at the same time; gives the marks that must be found afterwards."""
+        marks: set[str] = set()
+        hooks: list[subprocess.Popen[bytes]] = []
+        for number in range(sessions):
+            base = {"session_id": f"{number:08d}-2222-4333-8444-555555555555", "cwd": str(self.checkout)}
+            hooks.append(self.hook("session-start", base | {"hook_event_name": "SessionStart", "source": "startup"}))
+            prompt = f"mark-prompt-{number}: mend the till"
+            marks.add(f"mark-prompt-{number}:")
+            hooks.append(self.hook("user-prompt", base | {"hook_event_name": "UserPromptSubmit", "prompt": prompt}))
+            for call in range(tools):
+                mark = f"mark-tool-{number}-{call};"
+                marks.add(mark)
+                tool = {"tool_name": "Bash", "tool_input": {"command": f"echo {mark}"}, "tool_use_id": f"t-{call}"}
+                output = {"tool_response": {"stdout": mark, "stderr": "", "interrupted": False}}
+                hooks.append(self.hook("post-tool-use", base | tool | output | {"hook_event_name": "PostToolUse"}))
+            hooks.append(self.hook("session-end", base | {"hook_event_name": "SessionEnd", "reason": "exit"}))
+        for process in hooks:
+            assert process.wait(max(1, self.deadline - time.monotonic())) == 0
+        return marks
+
+
+class Client:
+    """An MCP client of one question at a time, in raw lines."""
+
+    def __init__(self, command: list[str], cwd: Path) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=cwd
+        )
+        self._number = 0
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
+
+    def greet(self) -> None:
+        client = {"name": "crowd", "version": "0"}
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def ask(self, method: str, params: dict[str, object]) -> dict[str, Any]:
+        self._number += 1
+        self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            message: dict[str, Any] = json.loads(line)
+            if message.get("id") == self._number and "method" not in message:
+                return message
+        raise AssertionError("the bridge ended")
+
+    def _send(self, message: dict[str, object]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+
+
+@pytest.fixture
+def crowd(room: WikiRoom) -> Crowd:
+    checkout = room.root / "till"
+    room.git("init", "-q", str(checkout))
+    room.git("remote", "add", "origin", "https://example.org/acme/till.git", cwd=checkout)
+    made = Crowd(room, checkout)
+    made.run("write-page", "--path", "crowd/shared.md", "--body", "# The till\n")
+    assert made.refused == []
+    return made
+
+
+def state_text(room: WikiRoom) -> str:
+    """Every text in `state.db`."""
+    with closing(driver.connect(room.data_dir.state, mode="ro")) as connection:
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return "\n".join(repr(row) for table in tables for row in connection.execute(f'SELECT * FROM "{table}"'))
+
+
+def all_at_once(crowd: Crowd, *, writes: int, calls: int, sessions: int, tools: int) -> None:
+    room = crowd.room
+    probe = subprocess.Popen(
+        [sys.executable, "-c", PROBE, str(room.data_dir.root), str(writes)], stdout=subprocess.PIPE, text=True
+    )
+    workers = [threading.Thread(target=crowd.write, args=(f"writer{n}", writes)) for n in range(4)]
+    workers += [threading.Thread(target=crowd.serve, args=(f"bridge{n}", calls)) for n in range(2)]
+    drain = threading.Thread(target=crowd.drain, args=(lambda: not any(worker.is_alive() for worker in workers),))
+    for thread in (*workers, drain):
+        thread.start()
+    marks = crowd.sessions(sessions, tools)
+    for thread in (*workers, drain):
+        thread.join(max(1, crowd.deadline - time.monotonic()))
+        assert not thread.is_alive()
+    out, _ = probe.communicate(timeout=max(1, crowd.deadline - time.monotonic()))
+    assert probe.returncode == 0
+    waits = json.loads(out)
+    crowd.run("drain")
+    crowd.run("drain")  # what a drain that a hook started still held when ours came
+
+    told = {name: f"max {max(seconds):.2f} s of {len(seconds)}" for name, seconds in sorted(crowd.seconds.items())}
+    print(f"lock wait max {max(waits):.2f} s of {len(waits)}; whole calls: {told}")
+    assert crowd.refused == []
+    with room.memory().reading() as snapshot:
+        assert snapshot.gaps == []
+        found = {page.ref.path for page in snapshot.pages(prefix="crowd/", limit=10_000).pages}
+        ends = snapshot.pages(kind="session", limit=10_000).total
+    assert found == {f"crowd/{mark}.md" for mark in crowd.pages} | {"crowd/shared.md"}
+    shared = (room.text("crowd/shared.md", "acme-till") or "").splitlines()
+    assert sorted(line for line in shared if line.startswith("line-")) == sorted(crowd.appended)
+    assert all(room.text(f"probe/{number}.md", "acme-till") is not None for number in range(writes))
+    kept = state_text(room)
+    assert {mark for mark in marks if mark not in kept} == set()
+    assert [path for path in room.data_dir.spool.rglob("*.json") if path.is_file()] == []
+    assert ends == sessions
+    assert [one.change for one in room.history("crowd/shared.md", "acme-till")] == ["changed"] * len(crowd.appended) + [
+        "created"
+    ]
+    assert not room.data_dir.pending.exists()
+    room.assert_in_step()
+
+
+def test_a_crowd_on_one_data_dir_loses_nothing(crowd: Crowd) -> None:
+    all_at_once(crowd, writes=4, calls=6, sessions=10, tools=17)
+
+
+@pytest.mark.slow
+def test_a_crowd_that_stays_longer_loses_nothing(crowd: Crowd) -> None:
+    crowd.deadline = time.monotonic() + 4 * DEADLINE_S
+    all_at_once(crowd, writes=40, calls=80, sessions=40, tools=17)
