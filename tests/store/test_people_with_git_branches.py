@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from wiki_room import WikiRoom, ref
 
-from ai_memory.errors import StoreFault
+from ai_memory.errors import MemoryFault, StoreFault
+from ai_memory.store.head import YOUNG_LOCK_S
 
 A = "default/shop/notes/a.md"
 
@@ -308,4 +310,20 @@ def test_a_git_that_takes_the_index_in_the_middle_of_our_write_loses_nothing_to_
         room.put("notes/e.md")
     lock.unlink()
     room.put("notes/e.md")
+    room.assert_in_step()
+
+
+def test_a_lock_that_a_dead_git_left_long_ago_is_named_and_costs_no_page(room: WikiRoom) -> None:
+    lock = room.data_dir.git / "index.lock"
+    lock.write_bytes(b"DIRC")
+    old = time.time() - YOUNG_LOCK_S - 1
+    os.utime(lock, (old, old))
+    room.put("notes/d.md")  # branch and state hold it
+    with pytest.raises(MemoryFault) as told:
+        room.put("notes/e.md")
+    assert str(lock) in told.value.hint
+    assert lock.read_bytes() == b"DIRC"
+    lock.unlink()
+    room.put("notes/e.md")
+    assert room.text("notes/d.md") == "text\n"
     room.assert_in_step()
