@@ -389,7 +389,7 @@ def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> st
             return match[0]  # what documents write
         return f"{match[1]}{redact('url-password', secret)}@"
 
-    return re.sub(r"(://[^\s/?#@:\"'<>`]{0,256}+:)([^\s/@\"'<>`]{1,1024}+)@", replace, text)
+    return re.sub(r"(://[^\s/?#@:\[\"'<>`]{0,256}+:)([^\s/@\"'<>`]{1,1024}+)@", replace, text)
 
 
 def _without_private_keys(text: str, redact: "Callable[[str, str], str]") -> str:

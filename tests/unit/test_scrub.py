@@ -258,3 +258,8 @@ def test_no_label_is_taken_for_a_secret() -> None:
     for kind in {kind for kind, _ in PREFIXES.values()}:
         for text in (f"{MARK}{kind}]", f"password={MARK}{kind}]", f'"token": "{MARK}{kind}]"', f"Bearer {MARK}{kind}]"):
             assert scrub(text) == text
+
+
+def test_a_label_in_the_place_of_a_user_name_is_no_password() -> None:
+    text = "://" + "AKIA" + "ABCDEFGHIJKLMNOP" + "@"
+    assert scrub(text) == scrub(scrub(text)) == "://[REDACTED:aws-key]@"
