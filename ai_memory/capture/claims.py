@@ -98,7 +98,9 @@ class Claims:
         change.put(ref, composed(handoffs.frontmatter(taken), handoffs.body(taken)))
 
     def _as_shown(self, source: Session) -> Handoff:
-        told = digest(source, self._work.observations(source), root=scope_of(source).root or source.cwd)
+        seen = self._work.observations(source)
+        root = scope_of(source).root or source.cwd
+        told = digest(source, seen, root=root, taken=self._work.taken(source, seen))
         return handoffs.automatic(told, source.handoff, ended=False)
 
     def _give_back(self, claim: Claim) -> int:

@@ -63,6 +63,21 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What the session was given at its start: the handoff of an earlier one."""
+
+    agent: str
+    title: str
+    """Of the work, without the word handoff."""
+    page: str
+    """Path of its page below the project; empty where that is another project's."""
+    summary: str
+    open_questions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Digest:
     """What a session was. Paths are relative to the checkout where they lie inside it."""
 
@@ -85,13 +100,26 @@ class Digest:
     """Of the last completed call; None when a stop or the end came after it, or none completed."""
     stopped: bool
     """A stop came after the last prompt."""
+    delegated: tuple[str, ...] = ()
+    """What subagents were asked to do."""
+    looked_up: tuple[str, ...] = ()
+    """Addresses and queries of the web."""
+    answer: str = ""
+    """The agent's last answer, where the settings keep it."""
+    taken: Taken | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Prompts that say more than yes or go on."""
+        return tuple(prompt.text for prompt in self.prompts if not prompts.is_acknowledgement(prompt.text))
 
     @property
     def title(self) -> str:
         """The first typed prompt that says something, else what else is known."""
-        for prompt in self.prompts:
-            if not prompts.is_acknowledgement(prompt.text):
-                return prompts.title_of(prompt.text)
+        if self.said:
+            return prompts.title_of(self.said[0])
+        if self.taken is not None:
+            return prompts.shorten(f"Continued: {self.taken.title}", prompts.TITLE_LENGTH)
         if self.compactions:
             return prompts.title_of(self.compactions[0])
         if self.edited:
@@ -119,7 +147,9 @@ class Digest:
         return tuple(sorted(latest.values(), key=lambda command: command.at_us))
 
 
-def digest(session: Session, observations: Sequence[Observation], *, root: str = "") -> Digest:
+def digest(
+    session: Session, observations: Sequence[Observation], *, root: str = "", taken: Taken | None = None
+) -> Digest:
     """The session read once. `observations` stand in order of (time, event id)."""
     typed = _typed(observations)
     calls = [row for row in observations if row.kind == COMPLETED and row.tool]
@@ -145,7 +175,17 @@ def digest(session: Session, observations: Sequence[Observation], *, root: str =
         subagents=len({row.agent_id for row in observations if row.agent_id}),
         last_family=_family(last_call) if last_call and not any(at >= last_call.at_us for at in stops) else None,
         stopped=any(row.kind == "stop" and row.at_us >= last_prompt_us for row in observations),
+        delegated=_subjects(calls, Family.DELEGATE),
+        looked_up=_subjects(calls, Family.WEB),
+        answer=next((row.text for row in reversed(observations) if row.kind == "stop" and row.text.strip()), ""),
+        taken=taken,
     )
+
+
+def _subjects(calls: Sequence[Observation], kind: Family) -> tuple[str, ...]:
+    """What the calls of one family were about, each once, in order."""
+    found = (subject_of(row) for row in calls if _family(row) is kind)
+    return tuple(dict.fromkeys(subject for subject in found if subject))
 
 
 def _typed(observations: Sequence[Observation]) -> tuple[Prompt, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ai_memory.capture import prompts
-from ai_memory.capture.digest import Digest
+from ai_memory.capture.digest import Digest, Taken
 from ai_memory.capture.session_page import summarise
 from ai_memory.capture.tools import Family
 from ai_memory.capture.words import agent_name, code, minute, plain
@@ -22,6 +22,8 @@ MAX_PROMPT = 1_500
 MAX_QUESTION = 600
 MAX_FILES = 30
 MAX_STEPS = 5
+MAX_CARRIED = 10
+"""Questions or steps in all, with those of the handoff that the session took."""
 LIFETIME_US = 14 * DAY_US
 """How long a handoff stays open when the settings say nothing."""
 """An automatic handoff that nobody took in two weeks is no open work any more."""
@@ -108,8 +110,21 @@ def automatic(told: Digest, identifier: str, *, ended: bool, lifetime_us: int = 
     )
 
 
+def taken_over(handoff: Handoff, page: str) -> Taken:
+    """The handoff as the work that a session began with. `page`: its path, empty in another project."""
+    return Taken(
+        agent=handoff.from_agent,
+        title=handoff.title.removeprefix("Handoff: ").removeprefix("Continued: "),
+        page=page,
+        summary=handoff.summary,
+        open_questions=handoff.open_questions,
+        next_steps=handoff.next_steps,
+        files=handoff.files_touched,
+    )
+
+
 def _summary(told: Digest) -> str:
-    said = [prompt.text for prompt in told.prompts if not prompts.is_acknowledgement(prompt.text)]
+    said = told.said
     parts = []
     if len(said) == 1:
         parts.append(f"Session focused on: {_quoted(said[0])}")
@@ -118,7 +133,22 @@ def _summary(told: Digest) -> str:
     parts.append(plain(summarise(told)))
     for text in told.compactions[-1:]:
         parts.append(f"Last compaction said: {_quoted(text)}")
+    if told.answer:
+        parts.append(f"Last answer: {_quoted(told.answer)}")
+    if told.taken is not None:
+        parts.append(_before(told, told.taken))
     return "\n\n".join(parts)
+
+
+def _before(told: Digest, taken: Taken) -> str:
+    """What the session was given, so that a chain of short sessions loses nothing of it."""
+    open_then = f" Open then: {'; '.join(taken.open_questions)}" if told.edited and taken.open_questions else ""
+    return f"Before it, {agent_name(taken.agent)} left: {_quoted(taken.summary)}{open_then}"
+
+
+def _carried(told: Digest, own: tuple[str, ...], earlier: tuple[str, ...]) -> tuple[str, ...]:
+    """A session that edited nothing leaves open what it was given."""
+    return own if told.edited else tuple(dict.fromkeys([*own, *earlier]))[:MAX_CARRIED]
 
 
 def _quoted(text: str) -> str:
@@ -126,9 +156,15 @@ def _quoted(text: str) -> str:
 
 
 def _open_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
+    """What the session itself left open, then what was open already."""
+    earlier = told.taken.open_questions if told.taken is not None else ()
+    return _carried(told, _own_questions(told, ended=ended), earlier)
+
+
+def _own_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
     """The first rule that fits, as the facts on hooks list them in 6.3."""
-    said = [prompt.text for prompt in told.prompts if not prompts.is_acknowledgement(prompt.text)]
-    if told.prompts and prompts.is_question(told.prompts[-1].text):
+    said = told.said
+    if said and said[-1] == told.prompts[-1].text and prompts.is_question(said[-1]):
         return (f"Unresolved question: {_asked(told.prompts[-1].text)}",)
     if told.last_family is Family.EDIT:
         return (
@@ -151,12 +187,13 @@ def _next_steps(told: Digest) -> tuple[str, ...]:
     for trouble in told.standing[:MAX_STEPS]:
         fault = f": {plain(prompts.shorten(trouble.fault, 160))}" if trouble.fault else ""
         steps.append(f"Mend what fails in {code(prompts.shorten(trouble.what, 120))}{fault}")
-    return tuple(steps)
+    return _carried(told, tuple(steps), told.taken.next_steps if told.taken is not None else ())
 
 
 def _files(told: Digest) -> tuple[str, ...]:
     paths = [path for path, _ in told.edited]
-    return tuple(paths[:MAX_FILES])
+    earlier = told.taken.files if told.taken is not None else ()
+    return tuple(dict.fromkeys([*paths, *earlier]))[:MAX_FILES]
 
 
 def frontmatter(handoff: Handoff) -> dict[str, object]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ai_memory.capture import handoffs, session_page
 from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.batches import scope_of
-from ai_memory.capture.digest import digest
+from ai_memory.capture.digest import Taken, digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
 from ai_memory.capture.rules import Rules
 from ai_memory.capture.session_page import SessionPage
@@ -104,7 +104,7 @@ class PageWork:
         if not session.work:
             return _Ready(session, None, None, given_back=self._given_back(observations))
         root = scope_of(session).root or session.cwd
-        page = session_page.session_page(session, observations, root=root)
+        page = session_page.session_page(session, observations, root=root, taken=self.taken(session, observations))
         identifier = session.handoff or handoffs.handoff_id(session.ended_at_us or 0, f"{session.id}:end")
         handoff = self.automatic(session, observations, identifier, ended=True)
         directories = self._attribution.handoff_directories(session.cwd)
@@ -116,8 +116,21 @@ class PageWork:
         """The handoff that a session leaves; None where the settings want none."""
         if not self._rules.makes_handoffs:
             return None
-        told = digest(session, observations, root=scope_of(session).root or session.cwd)
+        root = scope_of(session).root or session.cwd
+        told = digest(session, observations, root=root, taken=self.taken(session, observations))
         return handoffs.automatic(told, identifier, ended=ended, lifetime_us=self._rules.handoff_lifetime_us)
+
+    def taken(self, session: Session, observations: Sequence[Observation]) -> Taken | None:
+        """The last handoff that the session was given, None when it was given none or its page is no more."""
+        claimed = [row.text for row in observations if row.kind == "handoff-claimed" and row.text]
+        if not claimed:
+            return None
+        with self._memory.reading() as snapshot:
+            page = find_handoff(snapshot, claimed[-1])
+        if page is None:
+            return None
+        is_here = (page.ref.workspace, page.ref.project) == (session.workspace, session.project)
+        return handoffs.taken_over(handoffs.from_page(page.frontmatter, page.body), page.ref.path if is_here else "")
 
     def observations(self, session: Session) -> list[Observation]:
         """All observations of a session, in order."""
@@ -261,7 +274,8 @@ class PageWork:
         if now_us - session.refreshed_at_us < REFRESH_US or not session.work:
             return False
         root = scope_of(session).root or session.cwd
-        page = session_page.session_page(session, self.observations(session), root=root)
+        seen = self.observations(session)
+        page = session_page.session_page(session, seen, root=root, taken=self.taken(session, seen))
         trailers = {"Pass": "session-refresh", "Session": session.id, "Agent": session.agent}
         with self._memory.writing(f"Session so far: {page.title}", author=MACHINE, trailers=trailers) as change:
             change.ensure_project(scope_of(session))

@@ -48,6 +48,13 @@ _ACKNOWLEDGING_PHRASES = frozenset(
         "keep going",
     }
 )
+_RESUMING = re.compile(
+    r"(?:so )?(?:where (?:did|were|are|was|had) (?:we|you|i)(?: (?:stop|stopped|at|left off|leave off|left))?"
+    r"|what (?:were|was) (?:we|you|i) (?:doing|working on|up to)|what(?:['’]s| is) next|what now|and now"
+    r"|(?:please )?(?:continue|resume|carry on|pick up)(?: (?:from )?where (?:we|you|i) (?:left off|stopped|were))?"
+    r"|(?:please )?(?:continue|resume) (?:the |our |your )?(?:work|task|last session|previous session))"
+)
+"""Asks for what the handoff tells; says nothing of its own. Whole texts only."""
 ACKNOWLEDGEMENT_LENGTH = 20
 """Longer texts say more than yes (source: facts on hooks, 6.3)."""
 
@@ -101,9 +108,11 @@ def _is_machine_tag(name: str) -> bool:
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Whether the text only says yes, thanks or go on."""
-    words = re.sub(r"[\s.!,。！，…]+", " ", text).strip().casefold()
+    """Whether the text only says yes, thanks or go on, or only asks where the work stands."""
+    words = re.sub(r"[\s.!,?。！，？…]+", " ", text[:200]).strip().casefold()
     if not any(character.isalnum() for character in words):
+        return True
+    if _RESUMING.fullmatch(words):
         return True
     if len(words) > ACKNOWLEDGEMENT_LENGTH:
         return False

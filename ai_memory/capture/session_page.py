@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ai_memory.capture import prompts
-from ai_memory.capture.digest import COMPLETED, Command, Digest, digest, subject_of
+from ai_memory.capture.digest import COMPLETED, Command, Digest, Taken, digest, subject_of
 from ai_memory.capture.words import agent_name, clock_time, code, count, duration, listed, minute, plain
 from ai_memory.clock import rfc3339
 from ai_memory.store.state_sessions import Observation, Session
@@ -35,9 +35,11 @@ def page_path(session: Session) -> str:
     return f"sessions/{rfc3339(session.opened_at_us)[:7]}/{session.id}.md"
 
 
-def session_page(session: Session, observations: Sequence[Observation], *, root: str = "") -> SessionPage:
-    """The session as a page. `root`: the checkout, so that paths inside it are short."""
-    told = digest(session, observations, root=root)
+def session_page(
+    session: Session, observations: Sequence[Observation], *, root: str = "", taken: Taken | None = None
+) -> SessionPage:
+    """The session as a page. `root`: the checkout, so that paths inside it are short. `taken`: what it began with."""
+    told = digest(session, observations, root=root, taken=taken)
     summary = summarise(told)
     frontmatter: dict[str, object] = {
         "title": told.title,
@@ -63,6 +65,8 @@ def summarise(told: Digest) -> str:
         named = listed([f"{name} {number}" for name, number in told.tools])
         work += f" and {count(told.calls, 'completed tool call')} ({named})"
     parts = [f"{agent_name(session.agent)} worked for {spent}: {work}."]
+    if told.taken is not None:
+        parts.append(f"It took over from {agent_name(told.taken.agent)}: {told.taken.title}.")
     if told.edited:
         parts.append(f"Edited {listed([path for path, _ in told.edited], most=4)}.")
     elif told.read:
@@ -89,10 +93,15 @@ def _sections(told: Digest, observations: Sequence[Observation]) -> Iterator[str
     yield from _optional("Prompts", _capped(list(_prompts(told))))
     yield from _optional("Files edited", _capped([_file(path, times) for path, times in told.edited]))
     yield from _optional("Files read", _capped([_file(path, times) for path, times in told.read]))
+    yield from _optional("Delegated", _capped([_quoted(text) for text in told.delegated]))
+    yield from _optional("Looked up", _capped([_quoted(text) for text in told.looked_up]))
     yield from _optional("Tests", _capped([_test(command) for command in told.last_tests]))
     yield from _optional("Errors", _capped(list(_errors(told))))
     yield from _optional("Commands", _capped(list(_commands(told))))
     yield from _optional("Compactions", [f"- {plain(prompts.shorten(text, 2_000))}" for text in told.compactions])
+    yield from _optional(
+        "Last answer", [plain(prompts.shorten(prompts.one_line(told.answer), 2_000))] * bool(told.answer)
+    )
     yield from _optional("Tool calls", [f"- {plain(name)}: {number}" for name, number in told.tools])
     yield _section("Raw observations", list(_raw(observations, told.root)))
 
@@ -126,6 +135,9 @@ def _metadata(told: Digest) -> Iterator[str]:
         yield f"- Directory: {code(session.cwd)}"
     if session.branch_end or session.commit_end:
         yield f"- Git: {_git(session)}"
+    if told.taken is not None:
+        link = f"[[{told.taken.page}]]" if told.taken.page else "a handoff of another project"
+        yield f"- Took over: {link} from {agent_name(told.taken.agent)}"
     if told.subagents:
         yield f"- Subagents: {told.subagents}"
     yield f"- Observations: {session.observations}"
@@ -145,6 +157,10 @@ def _head(branch: str, commit: str) -> str:
 def _prompts(told: Digest) -> Iterator[str]:
     for number, prompt in enumerate(told.prompts, 1):
         yield f"{number}. {plain(prompts.shorten(prompts.one_line(prompt.text), PROMPT_LENGTH))}"
+
+
+def _quoted(text: str) -> str:
+    return f"- {plain(prompts.shorten(text, LINE_LENGTH))}"
 
 
 def _file(path: str, times: int) -> str:
@@ -187,8 +203,13 @@ def _raw(observations: Sequence[Observation], root: str) -> Iterator[str]:
         yield from (_raw_line(row, root) for row in observations[-RAW_TAIL:])
 
 
+def _worth(row: Observation) -> str:
+    """The text of an observation; of a prompt the part that somebody typed, where there is one."""
+    return (prompts.substance(row.text) if row.kind == "user-prompt" else "") or row.text
+
+
 def _raw_line(row: Observation, root: str) -> str:
-    about = subject_of(row, root) if row.tool else prompts.one_line(row.text)
+    about = subject_of(row, root) if row.tool else prompts.one_line(_worth(row))
     what = f" {row.tool}" if row.tool else ""
     failed = " (failed)" if row.outcome == "error" else ""
     kind = row.source_event if row.kind == "other" and row.source_event else row.kind

@@ -16,6 +16,7 @@ class Family(StrEnum):
     SEARCH = "search"
     COMMAND = "command"
     WEB = "web"
+    DELEGATE = "delegate"
     OTHER = "other"
 
 
@@ -39,6 +40,7 @@ _NAMES: Mapping[Family, frozenset[str]] = {
         """
     ),
     Family.WEB: _words("webfetch websearch fetch googlewebsearch browse websearchcall"),
+    Family.DELEGATE: _words("task agent subagent spawnagent runsubagent dispatchagent delegate"),
 }
 """Tool names in lower case, letters only."""
 

@@ -86,6 +86,78 @@ def test_the_next_session_takes_it_once_and_the_page_says_who(room: Room, agent:
     assert room.outbox.names_of(handoff) == []
 
 
+def take_over(room: Room, source: Agent, *prompts: str, edits: str = "") -> str:
+    """Codex takes the open handoff, is told those prompts, and ends. Gives the handoff that it leaves, as shown."""
+    codex = Agent(room, source.cwd, agent="codex", at_us=source.at_us)
+    codex.start()
+    assert codex.claim(room.outbox.open_for(source.cwd)[0]) is not None
+    for prompt in prompts:
+        codex.prompt(prompt)
+    codex.read("till.py")
+    if edits:
+        codex.edit(edits)
+    codex.stop()
+    codex.end()
+    source.at_us = codex.at_us
+    room.drain()
+    text = Agent(room, source.cwd).claim(room.outbox.open_for(source.cwd)[0])
+    assert text is not None
+    return text
+
+
+def test_a_session_that_only_asked_where_the_work_stood_hands_on_what_it_was_given(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.drain()
+
+    text = take_over(room, agent, "Where did we stop?")
+
+    assert "- Continue from: Order 4711" in text
+    assert "- till.py" in text
+    assert "Before it, Claude Code left: Session focused on: Order 4711" in text
+    assert "Unresolved question" not in text
+    [page] = [page for page in room.pages("session") if page.frontmatter["agent"] == "codex"]
+    assert page.title.startswith("Continued: Order 4711")
+    taken = next(one for one in room.pages("handoff") if one.frontmatter["from_agent"] == "claude-code")
+    assert f"- Took over: [[{taken.ref.path}]] from Claude Code" in page.body
+
+
+def test_a_session_that_edited_leaves_its_own_questions_and_tells_the_earlier_ones(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.drain()
+
+    text = take_over(room, agent, "Do the same for refunds.", edits="refund.py")
+
+    questions, _, rest = text.partition("## Summary")
+    assert "Continue from: Do the same for refunds." in questions
+    assert "Order 4711" not in questions
+    assert "- refund.py\n- till.py" in questions
+    assert "Open then: Continue from: Order 4711" in rest
+
+
+def test_a_chain_of_sessions_that_said_nothing_keeps_the_work_and_one_title(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.drain()
+    for _ in range(3):
+        codex = Agent(room, agent.cwd, agent="codex", at_us=agent.at_us)
+        codex.start()
+        codex.claim(room.outbox.open_for(agent.cwd)[0])
+        codex.prompt("go on")
+        codex.read("till.py")
+        codex.stop()
+        codex.end()
+        agent.at_us = codex.at_us
+        room.drain()
+    last = Agent(room, agent.cwd).claim(room.outbox.open_for(agent.cwd)[0]) or ""
+    assert "- Continue from: Order 4711" in last
+    titles = {page.title for page in room.pages("session") if page.frontmatter["agent"] == "codex"}
+    assert len(titles) == 1
+
+
+def test_the_last_answer_is_handed_on_where_it_is_kept() -> None:
+    handoff = told(("user-prompt", "Mend it"), ("stop", "Mended in till.py."), ("session-end", ""))
+    assert "Last answer: Mended in till.py." in handoff.summary
+
+
 def test_six_processes_that_claim_at_once_have_one_winner(room: Room, agent: Agent) -> None:
     agent.work()
     room.drain()

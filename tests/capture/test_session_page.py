@@ -161,6 +161,18 @@ def test_a_session_page_parses_and_links_to_nothing(name: str) -> None:
     assert links(parsed.body, at=PageRef("default", "shop", page.path)) == []
 
 
+def test_the_last_answer_stands_on_the_page_where_it_is_kept() -> None:
+    rows: list[Row] = [("user-prompt", "Mend it", {}), ("stop", "First.", {}), ("stop", "Mended\nin till.py.", {})]
+    session, observations = build(rows)
+    assert "## Last answer\n\nMended in till.py.\n" in session_page(session, observations).body
+
+
+def test_what_was_looked_up_in_the_web_is_listed_once() -> None:
+    look = done("WebFetch", {"url": "https://docs.example/rounding", "prompt": "how?"})
+    session, observations = build([look, look, done("WebSearch", {"query": "half even"})])
+    assert "## Looked up\n\n- https://docs.example/rounding\n- half even\n" in session_page(session, observations).body
+
+
 def test_a_long_session_shows_the_first_and_last_250_observations_and_counts_the_rest() -> None:
     rows: list[Row] = [said("Count."), *(done("Bash", {"command": f"echo {number}"}) for number in range(10_000))]
     session, observations = build(rows)
@@ -202,6 +214,19 @@ def test_scaffolding_is_told_from_what_was_typed_by_its_shape(text: str, substan
 @pytest.mark.parametrize("text", ["ok", "OK!", "thanks", "yes please", "好的", "go ahead.", "sounds good", "  ", "👍"])
 def test_acknowledgements_say_nothing(text: str) -> None:
     assert prompts.is_acknowledgement(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Where did we stop?", "where were we?", "What's next?", "Please continue where we left off.", "Resume the work"],
+)
+def test_asking_where_the_work_stands_says_nothing_of_its_own(text: str) -> None:
+    assert prompts.is_acknowledgement(text)
+
+
+@pytest.mark.parametrize("text", ["where did we put the parser?", "continue with the parser", "what is next_id for?"])
+def test_questions_that_only_begin_that_way_are_questions(text: str) -> None:
+    assert not prompts.is_acknowledgement(text)
 
 
 @pytest.mark.parametrize("text", ["ok, now the parser", "fix it", "yes please mend the parser too", "why?"])
