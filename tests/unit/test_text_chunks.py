@@ -67,6 +67,16 @@ def test_paragraphs_fill_a_chunk_up_to_the_plateau() -> None:
     assert all(TARGET <= len(chunk.body) <= PLATEAU_END for chunk in found)
 
 
+def test_a_list_without_blank_lines_is_cut_into_even_parts_between_its_items() -> None:
+    items = [f"- item {number}: {'word ' * 12}end" for number in range(14)]
+    found = chunks("\n".join(items))
+    assert [line for chunk in found for line in chunk.body.split("\n")] == items
+    sizes = [len(chunk.body) for chunk in found]
+    assert len(found) == 2
+    assert max(sizes) <= PLATEAU_END
+    assert min(sizes) > max(sizes) / 2, "a scrap was left over"
+
+
 def test_a_fence_under_the_cap_is_never_cut() -> None:
     fence = "```\n" + "code line\n\n" * 150 + "```"
     assert len(fence) < CAP
