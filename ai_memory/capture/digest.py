@@ -104,6 +104,8 @@ class Digest:
     """What subagents were asked to do."""
     looked_up: tuple[str, ...] = ()
     """Addresses and queries of the web."""
+    unfinished: tuple[str, ...] = ()
+    """Calls that began and of whose end nothing was told: what ran when the session was cut off."""
     answer: str = ""
     """The agent's last answer, where the settings keep it."""
     taken: Taken | None = None
@@ -177,6 +179,7 @@ def digest(
         stopped=any(row.kind == "stop" and row.at_us >= last_prompt_us for row in observations),
         delegated=_subjects(calls, Family.DELEGATE),
         looked_up=_subjects(calls, Family.WEB),
+        unfinished=_unfinished(observations, root),
         answer=next((row.text for row in reversed(observations) if row.kind == "stop" and row.text.strip()), ""),
         taken=taken,
     )
@@ -195,6 +198,19 @@ def _typed(observations: Sequence[Observation]) -> tuple[Prompt, ...]:
             text = prompts.substance(row.text)
             if text:
                 found.append(Prompt(row.at_us, text))
+    return tuple(found)
+
+
+def _unfinished(observations: Sequence[Observation], root: str) -> tuple[str, ...]:
+    """Begun calls of the last turn; what a stop or a prompt came after was not cut off."""
+    ended = {row.call_id for row in observations if row.kind == COMPLETED}
+    found: dict[str, None] = {}
+    for row in observations:
+        if row.kind in ("stop", "user-prompt"):
+            found.clear()
+        elif row.kind == "pre-tool-use" and row.tool and row.call_id and row.call_id not in ended:
+            what = subject_of(row, root)
+            found[f"{row.tool}: {what}" if what else row.tool] = None
     return tuple(found)
 
 

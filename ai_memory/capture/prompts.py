@@ -131,7 +131,7 @@ def title_of(text: str, limit: int = TITLE_LENGTH) -> str:
         if line.lstrip().startswith(("```", "~~~")):
             in_code = not in_code
             continue
-        words = one_line(re.sub(r"^[\s#>*+-]+", "", line))
+        words = one_line(re.sub(r"^[\s#>*+-]+|\*\*", "", line))
         if words and not in_code and any(character.isalnum() for character in words):
             return shorten(_whole_sentences(words, limit), limit).rstrip(".。")
     return shorten(one_line(text), limit)

@@ -77,6 +77,9 @@ def summarise(told: Digest) -> str:
     if told.standing:
         failing = [prompts.shorten(trouble.what, 60) for trouble in told.standing]
         parts.append(f"Still failing when last seen: {listed(failing, most=2)}.")
+    if told.unfinished:
+        begun = [prompts.shorten(what, 60) for what in told.unfinished]
+        parts.append(f"Begun and not finished: {listed(begun, most=3)}.")
     if session.commit_end and session.commit_end != session.commit_start:
         parts.append(f"The branch{_branch(session)} moved to {session.commit_end[:8]}.")
     if told.compactions:

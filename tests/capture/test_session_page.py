@@ -167,6 +167,13 @@ def test_the_last_answer_stands_on_the_page_where_it_is_kept() -> None:
     assert "## Last answer\n\nMended in till.py.\n" in session_page(session, observations).body
 
 
+def test_what_ran_when_the_session_was_cut_off_is_named() -> None:
+    begun: Row = ("pre-tool-use", "", {"tool": "Bash", "input": {"command": "make release"}, "call_id": "c9"})
+    earlier: Row = ("pre-tool-use", "", {"tool": "Bash", "input": {"command": "make lint"}, "call_id": "c8"})
+    session, observations = build([("user-prompt", "Release it", {}), earlier, ("stop", "", {}), begun])
+    assert "Begun and not finished: Bash: make release." in session_page(session, observations).body
+
+
 def test_what_was_looked_up_in_the_web_is_listed_once() -> None:
     look = done("WebFetch", {"url": "https://docs.example/rounding", "prompt": "how?"})
     session, observations = build([look, look, done("WebSearch", {"query": "half even"})])
@@ -240,6 +247,7 @@ def test_short_texts_that_ask_for_something_are_no_acknowledgements(text: str) -
         ("# Fix the till.\nDetails", "Fix the till"),
         ("```\ncode\n```\nWhy does this fail?", "Why does this fail?"),
         ("A" * 200, "A" * 79 + "…"),
+        ("Mend the **till**, not `shop.py`", "Mend the till, not `shop.py`"),
         (
             "The first sentence is long enough to stand alone. The second one would be cut in the middle of it.",
             "The first sentence is long enough to stand alone",
