@@ -266,7 +266,12 @@ def test_no_tracked_file_names_a_path_of_one_machine() -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_found"),
-    [("open('/" + "work/main')", True), ("cd /" + "farm", True), ("/" + "root/.claude", True), ("a/work/b", False)],
+    [
+        ("open('/" + "work/main')", True),
+        ("cd /" + "farm", True),
+        ("/" + "root/.claude", True),
+        ("a/" + "work/b", False),
+    ],
 )
 def test_a_machine_path_would_be_found(text: str, is_found: bool) -> None:
     assert bool(MACHINE_PATH.search(text)) is is_found

@@ -1,46 +1,19 @@
 """Where a session belongs: its project, the branch it stands on, the directories its handoff is meant for."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 from ai_memory.capture.batches import Place
 from ai_memory.capture.spooled import Event
 from ai_memory.errors import MemoryFault
-from ai_memory.model import Caller, Project, ResolvedBy, Scope
+from ai_memory.model import Caller, ResolvedBy, Scope
+from ai_memory.scope.known import KnownProjects
 from ai_memory.scope.repository import Repository, find_repository, head_of, never_checkouts
-from ai_memory.scope.resolve import DEFAULT_WORKSPACE, SCRATCH_PROJECT, resolve
-from ai_memory.text.names import is_reserved_project
+from ai_memory.scope.resolve import resolve
+from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, is_reserved_project
 
 MAX_WORKTREES = 64
 """Linked worktrees that a handoff is entered for."""
-
-
-class KnownProjects:
-    """The projects of the wiki, as scope resolution asks for them."""
-
-    def __init__(self, projects: Iterable[Project]) -> None:
-        self._projects = list(projects)
-
-    def by_identity(self, workspace: str, identity: str) -> str | None:
-        """Name of the first project with that identity."""
-        for project in self._projects:
-            if project.workspace == workspace and project.identity == identity:
-                return project.name
-        return None
-
-    def by_name(self, workspace: str, name: str) -> str | None:
-        """Identity of the project that holds the name, a former one or an alias; empty without one, None if unknown."""
-        for project in self._projects:
-            if project.workspace == workspace and name in (project.name, *project.aliases, *project.former_names):
-                return project.identity or ""
-        return None
-
-    def learn(self, scope: Scope) -> None:
-        """A project that the next commit makes: two new sessions of one drain must not give it two names."""
-        if self.by_name(scope.workspace, scope.project) is None:
-            made = Project("", scope.workspace, scope.project, scope.identity, aliases=scope.aliases)
-            self._projects.append(made)
 
 
 class Attribution:

@@ -41,8 +41,6 @@ class Batch:
 
     applied: int = 0
     repeated: int = 0
-    unaddressed: int = 0
-    """Events of no session, or of one that was purged: acknowledged and dropped."""
     touched: set[str] = field(default_factory=set)
     """Sessions that grew."""
     pausing: set[str] = field(default_factory=set)
@@ -62,8 +60,7 @@ def apply_batch(connection: Connection, events: Sequence[Event], *, place_of: Ca
     batch.repeated = len(events) - len(fresh)
     for session_id, of_session in _by_session(fresh).items():
         if not session_id or state.is_purged(connection, session_id):
-            batch.unaddressed += len(of_session)
-            continue
+            continue  # of no session, or of one that was purged: acknowledged and dropped
         of_session.sort(key=lambda event: (event.at_us, event.id))
         _apply_session(connection, session_id, of_session, place_of=place_of, batch=batch)
     state.remember_events(connection, [(event.id, event.at_us) for event in fresh])

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ai_memory.capture.attribution import Attribution, KnownProjects
+from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.batches import Batch, apply_batch
 from ai_memory.capture.claims import Claims
 from ai_memory.capture.handoffs import HandoffState
@@ -19,6 +19,7 @@ from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.errors import MemoryFault
 from ai_memory.model import MACHINE
+from ai_memory.scope.known import KnownProjects
 from ai_memory.store import state, state_sessions
 from ai_memory.store.driver import DatabaseError, OperationalError
 from ai_memory.store.log import Log, remove_old

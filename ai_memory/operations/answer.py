@@ -5,7 +5,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from ai_memory.errors import MemoryFault
 from ai_memory.model import Scope
 
 JSON_FORMAT = 1
@@ -19,11 +18,6 @@ def answer_json(result: Any) -> dict[str, Any]:
 def fault_json(code: str, message: str, hint: str = "") -> dict[str, Any]:
     """A fault as one JSON object; `code` is one of not_found, invalid, conflict, busy, refused_scope, internal."""
     return {"v": JSON_FORMAT, "ok": False, "error": {"code": code, "message": message, "hint": hint}}
-
-
-def fault_text(fault: MemoryFault) -> str:
-    """The fault in one or two lines: what is wrong, what to do."""
-    return str(fault)
 
 
 def scope_line(scope: Scope) -> str:

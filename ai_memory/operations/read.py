@@ -35,20 +35,9 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class FullPage:
+class FullPage(PageRow):
     """One page with everything in it."""
 
-    workspace: str
-    project: str
-    path: str
-    title: str
-    kind: str
-    tier: str
-    tags: tuple[str, ...]
-    pinned: bool
-    expires_at: str | None
-    updated_at: str
-    version: str
     frontmatter: Mapping[str, object]
     body: str
     links: tuple[Link, ...]

@@ -5,33 +5,13 @@ from typing import TYPE_CHECKING
 
 from ai_memory.errors import RefusedScope, UsageFault
 from ai_memory.model import PageRef, Scope
+from ai_memory.scope.known import KnownProjects
 from ai_memory.scope.resolve import resolve as resolve_scope
-from ai_memory.text.names import GLOBAL_PROJECT, check_page_path, check_read_path
+from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_page_path, check_read_path
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
-
-DEFAULT_WORKSPACE = "default"
-
-
-class SnapshotCatalogue:
-    """The projects that a snapshot knows, as `scope/` asks for them."""
-
-    def __init__(self, snapshot: "Snapshot") -> None:
-        self._snapshot = snapshot
-
-    def by_identity(self, workspace: str, identity: str) -> str | None:
-        """Name of the project with that repository identity."""
-        project = self._snapshot.project_by_identity(workspace, identity)
-        return project.name if project else None
-
-    def by_name(self, workspace: str, name: str) -> str | None:
-        """Identity of the project that holds the name or a former one; empty when it has none, None when unknown."""
-        for project in self._snapshot.projects(workspace):
-            if name == project.name or name in project.aliases or name in project.former_names:
-                return project.identity or ""
-        return None
 
 
 def resolve(
@@ -51,7 +31,7 @@ def resolve(
             environ=caller.environ,
             workspace=workspace,
             project=project,
-            catalogue=SnapshotCatalogue(known),
+            catalogue=KnownProjects(known.projects()),
             roots=caller.roots,
         )
     if write and scope.is_guess:

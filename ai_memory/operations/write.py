@@ -9,9 +9,9 @@ from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import SCRUBBED, clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
-from ai_memory.operations.scoping import DEFAULT_WORKSPACE, locate
+from ai_memory.operations.scoping import locate
 from ai_memory.operations.similar import similar_pages
-from ai_memory.text.names import GLOBAL_PROJECT, slug
+from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, slug
 from ai_memory.text.page import first_heading, parse, splice
 from ai_memory.text.times import parse_expiry
 

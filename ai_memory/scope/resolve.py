@@ -20,12 +20,10 @@ from ai_memory.scope.markers import TRUTHY, Marker, marker_paths, read_marker
 from ai_memory.scope.naming import Catalogue, NoProjects
 from ai_memory.scope.repository import Remote, Repository, find_repository, never_checkouts, remote_of
 from ai_memory.scope.routes import Route, choose_route
-from ai_memory.text.names import check_name
+from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, check_name
 
 __all__ = ["DEFAULT_WORKSPACE", "SCRATCH_PROJECT", "Catalogue", "NoProjects", "resolve"]
 
-DEFAULT_WORKSPACE = "default"
-SCRATCH_PROJECT = "scratch"
 MAX_ROOTS = 32
 """Folders of an MCP client that are looked at."""
 

@@ -1,6 +1,5 @@
 """Keeping the index file at the commit that the branch points to: step by step, or anew."""
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -253,8 +252,3 @@ def rebuild_lock(data_dir: DataDir) -> Iterator[bool]:
         yield True
     finally:
         lock.release()
-
-
-def is_writable(folder: Path) -> bool:
-    """Whether this process may write there. A sandbox often says no (decision A11)."""
-    return os.access(folder, os.W_OK)

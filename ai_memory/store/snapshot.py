@@ -21,6 +21,10 @@ _ORDER = {
 }
 
 
+_PROJECT_COLUMNS = "uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us"
+"""What `_project` reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageList:
     """A part of a list, and how long the whole is."""
@@ -142,8 +146,7 @@ class Snapshot:
 
     def projects(self, workspace: str | None = None) -> list[Project]:
         rows = self.index.execute(
-            "SELECT uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us"
-            " FROM projects WHERE ?1 IS NULL OR workspace = ?1 ORDER BY workspace, name",
+            f"SELECT {_PROJECT_COLUMNS} FROM projects WHERE ?1 IS NULL OR workspace = ?1 ORDER BY workspace, name",
             (workspace,),
         )
         return [_project(row) for row in rows]
@@ -151,8 +154,7 @@ class Snapshot:
     def project_by_identity(self, workspace: str, identity: str) -> Project | None:
         """The project of a repository; the first by name when several claim it."""
         row = self.index.execute(
-            "SELECT uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us"
-            " FROM projects WHERE workspace = ? AND identity = ? ORDER BY name LIMIT 1",
+            f"SELECT {_PROJECT_COLUMNS} FROM projects WHERE workspace = ? AND identity = ? ORDER BY name LIMIT 1",
             (workspace, identity),
         ).fetchone()
         return None if row is None else _project(row)
