@@ -179,9 +179,21 @@ def scrub(text: str, *, extra: "Iterable[str]" = (), allow: "Iterable[str]" = ()
     text = strip_controls(text)
     for _ in range(_ROUNDS):
         before, text = text, _scrubbed(text, extra, allow)
-        if text == before or not re.search(r"\]\w|\w\[REDACTED:", text):
-            break  # a label that touches a word gave it a border, and with it perhaps the shape of a secret
+        if text == before or not _has_touching_label(text):
+            break
     return text
+
+
+def _has_touching_label(text: str) -> bool:
+    """Whether a label touches a word: it gave that word a border, and with it perhaps the shape of a secret."""
+    at = text.find(MARK)
+    while at >= 0:
+        end = text.find("]", at) + 1
+        before, after = text[at - 1 : at], text[end : end + 1]
+        if before.isalnum() or before == "_" or after.isalnum() or after == "_":
+            return True
+        at = text.find(MARK, at + 1)
+    return False
 
 
 def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
