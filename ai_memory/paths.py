@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-INDEX_SCHEMA = 2
+INDEX_SCHEMA = 3
 """Number in the index's file name. No migration runs on the index: another number means a rebuild."""
 
 

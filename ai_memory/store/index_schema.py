@@ -13,7 +13,9 @@ TABLES = (
         expires_at_us INTEGER, updated_at_us INTEGER NOT NULL, frontmatter TEXT NOT NULL, text TEXT NOT NULL,
         body_start INTEGER NOT NULL, fault TEXT NOT NULL, UNIQUE (workspace, project, path)
     )""",
-    "CREATE INDEX pages_updated ON pages (updated_at_us)",
+    # Newest first in the very order of the lists, everywhere and in one project: ten pages are found without a sort.
+    "CREATE INDEX pages_newest ON pages (updated_at_us DESC, workspace, project, path)",
+    "CREATE INDEX pages_newest_here ON pages (workspace, project, updated_at_us DESC, path)",
     "CREATE TABLE tags (tag TEXT NOT NULL, page_id INTEGER NOT NULL, PRIMARY KEY (tag, page_id)) WITHOUT ROWID",
     "CREATE INDEX tags_page ON tags (page_id)",
     """CREATE TABLE entities (

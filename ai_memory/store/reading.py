@@ -50,8 +50,10 @@ def _connection(desk: Desk, gaps: list[str], stack: ExitStack) -> Connection:
         return _empty()
     if not is_writable(data_dir.root):
         return _read_only(data_dir, head, gaps, stack)
-    if not _is_fresh(data_dir, head):
-        _refresh(desk, head, gaps)
+    fresh = _open_fresh(data_dir, head)
+    if fresh is not None:
+        return fresh
+    _refresh(desk, head, gaps)
     return _open(data_dir) or _empty()
 
 
@@ -61,16 +63,22 @@ def _empty() -> Connection:
     return connection
 
 
-def _is_fresh(data_dir: DataDir, head: str) -> bool:
-    return not data_dir.pending.exists() and _indexed_head(data_dir) == head
-
-
-def _indexed_head(data_dir: DataDir) -> str | None:
-    connection = _open(data_dir)
+def _open_fresh(data_dir: DataDir, head: str) -> Connection | None:
+    """A reading connection to an index that holds `head` and lacks no change, or None."""
+    connection = None if data_dir.pending.exists() else _open(data_dir)
     if connection is None:
         return None
-    with closing(connection):
-        return index.head(connection)
+    if index.head(connection) == head:
+        return connection
+    connection.close()
+    return None
+
+
+def _is_fresh(data_dir: DataDir, head: str) -> bool:
+    connection = _open_fresh(data_dir, head)
+    if connection is not None:
+        connection.close()
+    return connection is not None
 
 
 def _open(data_dir: DataDir) -> Connection | None:

@@ -58,8 +58,7 @@ def window(text: str, wanted: set[str], *, limit: int) -> str:
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
-    words = [(found.start(), found.end(), fold(found[0])) for found in _WORD.finditer(flat)]
-    start = _best_start(words, wanted, limit)
+    start = _best_start(_words(flat), wanted, limit)
     if start + limit - 2 >= len(flat):
         start = len(flat) - limit + 1
     end = min(len(flat), start + limit - 1 - (start > 0))
@@ -87,9 +86,21 @@ def _score(text: str, wanted: set[str]) -> tuple[int, int]:
     return sum(1 for count in hits.values() if count), sum(min(count, 5) for count in hits.values())
 
 
-def _best_start(words: list[tuple[int, int, str]], wanted: set[str], limit: int) -> int:
+def _words(flat: str) -> list[tuple[int, str]]:
+    """Each word as it is compared, and its offset."""
+    if flat.isascii():  # folded at once: no letter changes its place
+        return [(found.start(), found[0]) for found in _WORD.finditer(flat.casefold())]
+    return [(found.start(), fold(found[0])) for found in _WORD.finditer(flat)]
+
+
+def _best_start(words: list[tuple[int, str]], wanted: set[str], limit: int) -> int:
     """Offset a little before the densest group of matches; two pointers over the matches, linear."""
-    matches = [(start, term) for start, _, word in words if (term := _matching(word, wanted))]
+    beginnings = tuple(sorted(term for term in wanted if len(term) > 2))
+    matches = [
+        (start, _matching(word, wanted, beginnings))
+        for start, word in words
+        if word in wanted or word.startswith(beginnings)
+    ]
     best, best_count, last = 0, 0, 0
     inside: dict[str, int] = {}
     for first, (start, _) in enumerate(matches):
@@ -105,8 +116,6 @@ def _best_start(words: list[tuple[int, int, str]], wanted: set[str], limit: int)
     return best
 
 
-def _matching(word: str, wanted: set[str]) -> str:
-    """The term that the word is or begins with."""
-    if word in wanted:
-        return word
-    return next((term for term in sorted(wanted) if len(term) > 2 and word.startswith(term)), "")
+def _matching(word: str, wanted: set[str], beginnings: tuple[str, ...]) -> str:
+    """The term that the word is or begins with; it is one of them."""
+    return word if word in wanted else next(term for term in beginnings if word.startswith(term))

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from wiki_room import WikiRoom, ref
 
 from ai_memory.errors import StoreFault
+from ai_memory.store import driver
 
 READ_ONLY = "the data dir is read-only here: edits and events that wait are not in this answer"
 
@@ -30,6 +32,40 @@ def test_one_view_does_not_change_while_it_is_read(room: WikiRoom) -> None:
             change.delete(ref("notes/a.md"))
         assert snapshot.pages(sort="path") == before
     assert room.paths() == [f"default/shop/notes/{name}.md" for name in "bcd"]
+
+
+def test_a_reader_of_a_fresh_index_opens_it_once(room: WikiRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    real = driver.connect
+
+    def connect(path: Path, **how: Any) -> driver.Connection:
+        opened.append(path)
+        return real(path, **how)
+
+    monkeypatch.setattr(driver, "connect", connect)
+    with room.memory().reading() as snapshot:
+        assert snapshot.pages().total == 3
+    assert opened == [room.data_dir.index]
+
+
+@pytest.mark.parametrize("where", [{"workspace": "default", "project": "shop"}, {}], ids=["project", "everywhere"])
+@pytest.mark.parametrize("until_us", [None, 1 << 60], ids=["first", "further"])
+def test_the_newest_pages_are_chosen_from_an_index_without_reading_or_sorting_the_others(
+    room: WikiRoom, where: dict[str, str], until_us: int | None
+) -> None:
+    asked: list[str] = []
+    with room.memory().reading() as snapshot:
+        snapshot.index.set_trace_callback(asked.append)
+        listed = snapshot.pages(**where, until_us=until_us, sort="-updated", limit=2)
+        snapshot.index.set_trace_callback(None)
+        assert [page.ref.path for page in listed.pages] == ["notes/c.md", "notes/b.md"]
+        for sql in asked:
+            steps = [(row[0], row[1], row[3]) for row in snapshot.index.execute(f"EXPLAIN QUERY PLAN {sql}")]
+            choosing = next((step for step, _, what in steps if what.startswith("LIST SUBQUERY")), 0)
+            of_pages = [what for _, above, what in steps if above == choosing and " p " in f"{what} "]
+            assert all("COVERING INDEX pages_newest" in what for what in of_pages), steps
+            assert not [what for _, above, what in steps if choosing and above == choosing and "B-TREE" in what], steps
+    assert len(asked) == 2
 
 
 def test_reading_where_nothing_is_makes_nothing(tmp_path: Path) -> None:

@@ -124,6 +124,13 @@ def test_a_long_passage_is_cut_around_the_matches() -> None:
     assert found.text.endswith("…")
 
 
+def test_a_letter_outside_ascii_elsewhere_does_not_change_which_stretch_is_shown() -> None:
+    body = "other " * 60 + "the Locked door " + "other " * 60
+    plain, marked = excerpt(body, ["lock"], limit=120), excerpt(body + "é", ["lock"], limit=120)
+    assert plain is not None and "Locked" in plain.text
+    assert plain == marked
+
+
 def test_marks_and_case_do_not_hide_a_match() -> None:
     found = excerpt("Un CAFÉ noir", ["cafe"])
     assert found is not None
