@@ -157,7 +157,8 @@ RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+(?:token\s{1,4}+)?(?P<v>[A-Za-z0-9._~+/=|-]{8,}+)",
     ),
 )
-"""Kind, literals of which one must occur (lower case: in any case), pattern. Its group `v`, if any, is the secret."""
+"""Kind, literals of which one must occur (in lower case, all of a rule: in any case), pattern. Its group `v`, if any,
+is the secret."""
 
 _PATHS = ("/.ssh/", "/.aws/", "/.kube/", "/.gnupg/", "/gcloud/", "\\.ssh\\", "\\.aws\\", "\\.kube\\", "\\.gnupg\\")
 _NAMED = ("pass", "pwd", "secret", "token", "credential", "key", "pepper", "salt")
@@ -208,13 +209,13 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
         text = _without_url_passwords(text, redact)
     text = _without_tokens(text, redact)
     for kind, literals, pattern in RULES:
-        if _occurs(literals, text, low):
+        if _occurs(literals, low if literals[0].islower() else text):
             text = _apply(pattern, kind, text, redact)
-    if any(word in low for word in _NAMED):
+    if _occurs(_NAMED, low):
         from ai_memory.scrub_named import scrub_named  # one more module, for the texts that name a value
 
         text = scrub_named(text, redact)
-    if any(part in low for part in _PATHS):
+    if _occurs(_PATHS, low):
         pattern = r"(?i)[\\/](?:\.(?:ssh|aws|kube|gnupg)|\.config[\\/]gcloud)[\\/](?P<v>[^\s\"'`<>|;,)]++)"
         text = _apply(pattern, "secret-path", text, redact)
     for own in _compiled(extra):
@@ -224,6 +225,8 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
 
 def strip_controls(text: str) -> str:
     """The text without terminal escapes, control characters other than tab and line end, and bidi overrides."""
+    if text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
+        return text  # of what goes, nothing is printable
     if "\x1b" in text or "\x9b" in text:
         strings = r"\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*+(?:\x1b\\)?"
         text = re.sub(strings + r"|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?|\x1b[ -/]*+[0-~]?", "", text)
@@ -259,6 +262,8 @@ def cut_middle(text: str, limit_bytes: int, *, tail: str | None = None, missing_
     `tail`: the end of the text, where `text` is only its beginning and `missing_bytes` lie between the two. Sanitise
     first: cutting would split a secret and leave half of it (#980, #1114).
     """
+    if tail is None and len(text) * 4 <= limit_bytes:
+        return text
     head_bytes = text.encode()
     tail_bytes = head_bytes if tail is None else tail.encode()
     size = len(head_bytes) if tail is None else len(head_bytes) + missing_bytes + len(tail_bytes)
@@ -363,10 +368,10 @@ def is_mixed(value: str) -> bool:
     return len(value) >= 20 and any(c.isdigit() for c in value) and any(c.isupper() for c in value)
 
 
-def _occurs(literals: "Iterable[str]", text: str, low: str) -> bool:
-    """Whether one of the literals stands in the text; one in lower case in any case. A plain loop: half the time."""
+def _occurs(literals: "Iterable[str]", text: str) -> bool:
+    """Whether one of the literals stands in the text. A plain loop: half the time."""
     for literal in literals:  # noqa: SIM110
-        if literal in low or literal in text:
+        if literal in text:
             return True
     return False
 

@@ -31,6 +31,8 @@ from ai_memory.store.state_sessions import Session
 
 MAX_DIRECTORIES = 64
 """Directories a pass whose markers are looked for; the others' turn comes with their next event."""
+MAX_KEPT_BYTES = 32 * 1024 * 1024
+"""Of files that the glance read whole; the others are opened again when their turn comes."""
 LOOK_EVERY_S = 60.0
 """The whole tree is walked once a minute at most (decision A6)."""
 
@@ -60,6 +62,8 @@ class Drainer:
         self._work = PageWork(memory, self._outbox, self._attribution, self._rules, log=self._log)
         self._claims = Claims(memory, self._outbox, self._work, log=self._log)
         self._count = _Count()
+        self._contents: dict[str, bytes] = {}
+        """Files of this pass that the glance read whole: opening each of 10,000 again costs a tenth of the drain."""
         self._held: set[str] = set()
         """Files that ended a session whose page is not written yet."""
         self._batch = Batch()
@@ -70,10 +74,11 @@ class Drainer:
         started_us = self._memory.clock()
         fault = ""
         try:
-            self._spool.sweep()
-            self._apply_all()
-            self._settle()
-            self._apply_all()  # what came while the tree was walked
+            with self._memory.state_reading():  # held open, or each batch that closes `state.db` checkpoints all of it
+                self._spool.sweep()
+                self._apply_all()
+                self._settle()
+                self._apply_all()  # what came while the tree was walked
         except (MemoryFault, DatabaseError, OSError) as raised:
             fault = str(raised).partition("\n")[0] or type(raised).__name__
         return self._record(started_us, fault or "; ".join(self._count.done.faults[:3]))
@@ -120,18 +125,24 @@ class Drainer:
 
     def _glanced_at(self, names: Sequence[str]) -> Iterator[Glance]:
         oldest_us = self._memory.clock() - state.EVENT_MEMORY_US
+        self._contents.clear()
+        kept_bytes = 0
         for name in names:
             if named_at_us(name) < oldest_us:
                 self._quarantine(name, "older than 90 days: whether it was applied is no longer known")
                 continue
             head = self._spool.head(name, HEAD_BYTES)
-            if head is not None:
-                yield glance(name, head)
+            if head is None:
+                continue
+            if 0 < len(head) < HEAD_BYTES and kept_bytes < MAX_KEPT_BYTES:
+                self._contents[name] = head
+                kept_bytes += len(head)
+            yield glance(name, head)
 
     def _read(self, name: str) -> Event | None:
         """The event, or None when it is gone or was set aside."""
         try:
-            content = self._spool.read(name)
+            content = self._contents.pop(name, None) or self._spool.read(name)
             return parse_event(name, content) if content is not None else None
         except (Poison, ValueError, PermissionError, IsADirectoryError) as fault:
             self._quarantine(name, str(fault))

@@ -5,9 +5,11 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+from ai_memory.model import Sanitized
 from ai_memory.store.spool import event_id, named_at_us
-from ai_memory.text.sanitize import cap, sanitize
+from ai_memory.text.sanitize import cap, sanitize_together
 
 FORMAT = 1
 MAX_DRIFT_US = 5 * 60 * 1_000_000
@@ -19,6 +21,7 @@ MAX_NAME = 200
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _HEX_32 = re.compile(r"[0-9a-f]{32}")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 class Poison(ValueError):
@@ -71,6 +74,8 @@ def parse_event(name: str, content: bytes) -> Event:
     agent = _name(record, "agent") or "other"
     identifier = event_id(name)
     session, native = _session(record, more, agent=agent, kind=kind, identifier=identifier)
+    given = (_json(record.get("input")), _words(record.get("output")), _said(record, more, kind), _json(more))
+    inputs, output, text, rest = [cap(clean, MAX_TEXT_BYTES) for clean in sanitize_together(given)]
     return Event(
         id=identifier,
         agent=agent,
@@ -84,15 +89,16 @@ def parse_event(name: str, content: bytes) -> Event:
         tool=_name(record, "tool"),
         call_id=_name(record, "call_id"),
         outcome=_outcome(record.get("outcome")),
-        input=_clean_json(_json(record.get("input"))),
-        output=_clean(_words(record.get("output"))),
-        text=_clean(_said(record, more, kind)),
+        input=_still_json(given[0], inputs),
+        output=output,
+        text=text,
         flags=_flags(record.get("flags")),
-        extra=_clean_json(_json(more)) if more else "",
+        extra=_still_json(given[3], rest),
         process=_process(more),
     )
 
 
+@lru_cache(1_024)
 def session_uuid(agent: str, raw: str) -> str:
     """The session's id: the harness's own if it is a UUID, else a UUIDv5 of agent and id (decision B2)."""
     try:
@@ -165,18 +171,13 @@ def _json(given: object) -> str:
         return ""
     if isinstance(given, str):
         return _text(given)
-    return _text(json.dumps(given, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    return _text(_ENCODER.encode(given))
 
 
-def _clean(text: str) -> str:
-    return cap(sanitize(text), MAX_TEXT_BYTES) if text else ""
-
-
-def _clean_json(text: str) -> str:
-    """Still JSON, unless a secret or a private part took its form away: then a JSON string of what is left."""
-    clean = _clean(text)
+def _still_json(text: str, clean: Sanitized) -> str:
+    """What is left of the JSON text; a JSON string of it where a secret or a private part took its form away."""
     if clean == text:
-        return text
+        return clean
     try:
         json.loads(clean)
     except ValueError:
@@ -188,4 +189,6 @@ def _text(given: object) -> str:
     """A string that SQLite and UTF-8 take: no lone surrogates, no NUL."""
     if not isinstance(given, str):
         return ""
+    if given.isprintable():
+        return given
     return _SURROGATES.sub("\ufffd", given).replace("\0", "\ufffd")

@@ -76,12 +76,17 @@ class Spool:
     def head(self, name: str, size_bytes: int) -> bytes | None:
         """The beginning of the event's bytes, or None when it is gone."""
         try:
-            with open(f"{self._folder}/{name}", "rb", buffering=0) as file:
-                return file.read(size_bytes)
+            handle = os.open(f"{self._folder}/{name}", os.O_RDONLY | getattr(os, "O_BINARY", 0))
         except FileNotFoundError:
             return None
         except OSError:
             return b""  # whoever reads the whole of it says what is wrong
+        try:
+            return os.read(handle, size_bytes)  # without a file object, which costs as much again
+        except OSError:
+            return b""
+        finally:
+            os.close(handle)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove applied events; one that is gone already is no fault."""
@@ -142,8 +147,8 @@ class Spool:
         """Remove half-written files that killed hooks left."""
         limit = time.time() - ABANDONED_S
         for name in _list(self._root):
-            path = self._root / name
             if name.startswith(".") and name.endswith((".tmp", ".json")):
+                path = self._root / name
                 with contextlib.suppress(OSError):
                     if path.stat().st_mtime < limit:
                         path.unlink()
@@ -161,6 +166,6 @@ def named_at_us(name: str) -> int:
 
 def _list(folder: Path) -> list[str]:
     try:
-        return [path.name for path in folder.iterdir()]
+        return os.listdir(folder)  # noqa: PTH208 (no Path for each of 10,000 names)
     except (FileNotFoundError, NotADirectoryError):
         return []

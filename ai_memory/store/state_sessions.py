@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.store.driver import Connection, OperationalError
@@ -106,13 +107,18 @@ _PUT_SESSION = f"""
 """`covered`, `refreshed`, `handed_…` and the versions belong to page work: a batch never turns them back."""
 
 
+_OF_SESSION = attrgetter(*(name.strip() for name in SESSION_COLUMNS.split(",")))
+_OF_OBSERVATION = attrgetter(*(name.strip() for name in OBSERVATION_COLUMNS.split(",")))
+
+
 def put_session(connection: Connection, session: Session) -> None:
     """Write a session's row. Its project stays what it was at first."""
     connection.execute(_PUT_SESSION, _session_row(session))
 
 
 def _session_row(session: Session) -> tuple[object, ...]:
-    return tuple(getattr(session, name.strip()) for name in SESSION_COLUMNS.split(","))
+    row: tuple[object, ...] = _OF_SESSION(session)
+    return row
 
 
 _ADD_OBSERVATION = f"""
@@ -122,8 +128,7 @@ _ADD_OBSERVATION = f"""
 
 def add_observations(connection: Connection, observations: Iterable[Observation]) -> None:
     """Write observations and their full text; one that is there already stays as it is."""
-    names = [name.strip() for name in OBSERVATION_COLUMNS.split(",")]
-    connection.executemany(_ADD_OBSERVATION, [tuple(getattr(row, name) for name in names) for row in observations])
+    connection.executemany(_ADD_OBSERVATION, map(_OF_OBSERVATION, observations))
 
 
 def session(connection: Connection, identifier: str) -> Session | None:

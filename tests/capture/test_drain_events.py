@@ -5,12 +5,13 @@ import os
 import random
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 from terminals import NINE_US, SECOND_US, Agent, Room
 
 from ai_memory.capture.draining import Drainer
-from ai_memory.capture.order import batches, glance
+from ai_memory.capture.order import BATCH, batches, glance
 from ai_memory.store import state, state_sessions
 from ai_memory.store.spool import Spool
 
@@ -221,6 +222,56 @@ def test_ten_thousand_and_one_events_of_many_sessions_all_arrive(room: Room) -> 
     assert (drain.applied, drain.fault, room.waiting()) == (10_001, "", [])
     with room.memory().state_reading() as connection:
         assert state_sessions.totals(connection) == (37, 37, 10_001)
+
+
+def test_each_file_is_opened_once(room: Room, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent.work()
+    waiting = room.waiting()
+    opened: list[str] = []
+    real_read, real_open = Spool.read, os.open
+
+    def note(path: str | Path, *how: Any, **more: Any) -> int:
+        opened.append(Path(path).name)
+        return real_open(path, *how, **more)
+
+    def read(spool: Spool, name: str) -> bytes | None:
+        opened.append(name)
+        return real_read(spool, name)
+
+    monkeypatch.setattr("ai_memory.store.spool.os.open", note)
+    monkeypatch.setattr(Spool, "read", read)
+    room.drain()
+
+    assert sorted(name for name in opened if name in waiting) == waiting
+    assert room.session(agent.session).observations == len(waiting)
+
+
+def test_a_file_that_is_longer_than_a_glance_is_read_whole(room: Room) -> None:
+    said = "word " * 2_000
+    record = {"v": 1, "agent": "codex", "event": "user-prompt", "session": str(uuid.uuid4()), "prompt": said}
+    room.spool(record, at_us=NINE_US)
+
+    room.drain()
+
+    assert [row.text for row in room.observations(record["session"])] == [said]
+
+
+def test_a_drain_writes_its_log_back_once_and_not_after_each_batch(room: Room, agent: Agent) -> None:
+    agent.work()
+    room.drain()
+    for number in range(BATCH * 2 + 1):
+        agent.tell("post-tool-use", tool="Bash", input={"command": f"echo {number}"}, call_id=f"c{number}")
+    log = Path(f"{room.data_dir.state}-wal")
+    seen: list[bool] = []
+
+    def look(step: str) -> None:
+        if step == "files-removed":
+            seen.append(log.exists())
+
+    Drainer(room.memory(), step=look).run()
+
+    assert seen == [True] * 3
+    assert not log.exists()
 
 
 def test_the_newest_ended_session_is_finished_before_older_events_are_applied(room: Room) -> None:

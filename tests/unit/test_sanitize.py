@@ -1,8 +1,18 @@
 """The sanitiser makes `Sanitized` values: private parts, then secrets, then the cut."""
 
-from secret_forms import ALNUM, Maker
+from collections.abc import Iterator
 
-from ai_memory.text.sanitize import cap, sanitize
+import pytest
+from secret_forms import ALNUM, Maker, positives
+
+from ai_memory.text import sanitize as sanitising
+from ai_memory.text.sanitize import cap, sanitize, sanitize_together
+
+HALVES = (
+    *("", "bearer ", "password:", '"api_key": "', "x-api-key =", "authorization: basic", "--token", "curl -u me", "<"),
+    *("https://me:", "</private>", "<private", "private>", "-----BEGIN PRIVATE", "MT", "sk", "\x1b]0;", "/.ssh/", "İ "),
+)
+"""Texts that would have a secret in what follows if they reached so far, or would hide one."""
 
 
 def test_private_parts_and_secrets_go() -> None:
@@ -17,6 +27,29 @@ def test_it_takes_the_patterns_of_the_configuration() -> None:
 def test_it_is_idempotent() -> None:
     once = sanitize("password=hunter22 <private>x")
     assert sanitize(once) == once
+
+
+def neighbours() -> Iterator[tuple[str, ...]]:
+    for number, (made, text) in enumerate(positives(1)):
+        half = HALVES[number % len(HALVES)]
+        cut = 1 + number % len(made.text)
+        yield half, text
+        yield "ls -la", half, made.text, "done"
+        yield made.text[:cut], made.text[cut:], half
+        yield half, made.text[:cut], "\n", made.text[cut:]
+
+
+def test_texts_that_are_sanitised_together_come_out_as_each_by_itself() -> None:
+    for texts in neighbours():
+        assert sanitize_together(texts) == [sanitize(text) for text in texts], texts
+
+
+def test_texts_without_a_secret_cost_one_look_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    real = sanitising.scrub
+    monkeypatch.setattr(sanitising, "scrub", lambda text, **how: looks.append(text) or real(text, **how))
+    assert sanitize_together(["ls -la", "total 4", "", "naïve ✓"]) == ["ls -la", "total 4", "", "naïve ✓"]
+    assert len(looks) == 1
 
 
 def test_the_cut_counts_bytes_and_keeps_letters_whole() -> None:
