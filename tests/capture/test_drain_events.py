@@ -230,8 +230,8 @@ def test_each_file_is_opened_once(room: Room, agent: Agent, monkeypatch: pytest.
     opened: list[str] = []
     real_read, real_open = Spool.read, os.open
 
-    def note(path: str | Path, *how: Any, **more: Any) -> int:
-        opened.append(Path(path).name)
+    def note(path: str | bytes | Path, *how: Any, **more: Any) -> int:
+        opened.append(Path(os.fsdecode(path)).name)
         return real_open(path, *how, **more)
 
     def read(spool: Spool, name: str) -> bytes | None:
