@@ -40,8 +40,8 @@ def create(connection: Connection) -> None:
 
 def is_ready(connection: Connection) -> bool:
     """Whether the tables are there."""
-    sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('meta', 'pages', 'chunks_fts', 'vanished')"
-    return bool(connection.execute(sql).fetchone()[0] == 4)
+    sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('meta', 'pages', 'chunks_fts', 'vanished', 'looks')"
+    return bool(connection.execute(sql).fetchone()[0] == 5)
 
 
 def head(connection: Connection) -> str | None:
@@ -62,7 +62,8 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
 
     `is_empty` says that the index holds none of them yet, which saves a look-up a page in a rebuild.
     """
-    added: list[int] = []
+    rows = _Rows()
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
     for file in files:
         named = meta_project(file.git_path)
         if named is not None:
@@ -74,10 +75,21 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
         if not is_empty:
             _remove_page(connection, ref)
         if file.content is not None:
-            added.append(_add_page(connection, ref, file))
-    if added:
-        connection.execute(_ADD_TO_FTS, (json.dumps(added),))
-    return len(added)
+            rows.add(last + len(rows.pages) + 1, ref, file)
+    rows.write(connection)
+    return len(rows.pages)
+
+
+_ADD_PAGES = """
+    INSERT INTO pages (id, workspace, project, path, version, title, kind, tier, pinned, expires_at_us, updated_at_us,
+        frontmatter, text, body_start, fault) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_ADD_TAGS = "INSERT OR IGNORE INTO tags (tag, page_id) VALUES (?, ?)"
+_ADD_ENTITIES = "INSERT OR IGNORE INTO entities (name, page_id) VALUES (?, ?)"
+_ADD_LINKS = "INSERT OR IGNORE INTO links (source_id, workspace, project, path, kind) VALUES (?, ?, ?, ?, ?)"
+_ADD_CHUNKS = """
+    INSERT INTO chunks (page_id, ord, start_line, end_line, title, words, heading, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
 
 
 _ADD_TO_FTS = """
@@ -156,53 +168,58 @@ def _remove_page(connection: Connection, ref: PageRef) -> None:
     connection.execute("DELETE FROM pages WHERE id = ?", row)
 
 
-def _add_page(connection: Connection, ref: PageRef, file: IndexedFile) -> int:
-    """Rows of one page but those of the full-text table; gives its id."""
-    text, parsed, fault = read_text(ref, file.content or b"")
-    cursor = connection.execute(
-        "INSERT INTO pages (workspace, project, path, version, title, kind, tier, pinned, expires_at_us,"
-        " updated_at_us, frontmatter, text, body_start, fault) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            ref.workspace,
-            ref.project,
-            ref.path,
-            file.blob,
-            parsed.title,
-            parsed.kind,
-            parsed.tier,
-            parsed.pinned,
-            parsed.expires_at_us,
-            file.updated_at_us,
-            json.dumps(parsed.frontmatter, ensure_ascii=False),
-            text,
-            len(text) - len(parsed.body),
-            fault,
-        ),
-    )
-    page_id = cursor.lastrowid
-    connection.executemany(
-        "INSERT OR IGNORE INTO tags (tag, page_id) VALUES (?, ?)", [(tag, page_id) for tag in parsed.tags]
-    )
-    connection.executemany(
-        "INSERT OR IGNORE INTO entities (name, page_id) VALUES (?, ?)", [(name, page_id) for name in parsed.entities]
-    )
-    connection.executemany(
-        "INSERT OR IGNORE INTO links (source_id, workspace, project, path, kind) VALUES (?, ?, ?, ?, ?)",
-        [
+class _Rows:
+    """The rows of several pages, a list a table: five statements a page cost a rebuild as much as reading it."""
+
+    def __init__(self) -> None:
+        self.pages: list[tuple[object, ...]] = []
+        self.tags: list[tuple[str, int]] = []
+        self.entities: list[tuple[str, int]] = []
+        self.links: list[tuple[int, str, str, str, str]] = []
+        self.chunks: list[tuple[object, ...]] = []
+
+    def add(self, page_id: int, ref: PageRef, file: IndexedFile) -> None:
+        text, parsed, fault = read_text(ref, file.content or b"")
+        self.pages.append(
+            (
+                page_id,
+                ref.workspace,
+                ref.project,
+                ref.path,
+                file.blob,
+                parsed.title,
+                parsed.kind,
+                parsed.tier,
+                parsed.pinned,
+                parsed.expires_at_us,
+                file.updated_at_us,
+                json.dumps(parsed.frontmatter, ensure_ascii=False),
+                text,
+                len(text) - len(parsed.body),
+                fault,
+            )
+        )
+        self.tags += [(tag, page_id) for tag in parsed.tags]
+        self.entities += [(name, page_id) for name in parsed.entities]
+        self.links += [
             (page_id, link.workspace, link.project, link.path, link.kind)
             for link in links(parsed.body, at=ref, relations=parsed.frontmatter.get("relations"))
-        ],
-    )
-    words = path_words(ref.path, parsed.tags)
-    connection.executemany(
-        "INSERT INTO chunks (page_id, ord, start_line, end_line, title, words, heading, body)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
+        ]
+        words = path_words(ref.path, parsed.tags)
+        self.chunks += [
             (page_id, order, chunk.start_line, chunk.end_line, parsed.title, words, chunk.heading, chunk.body)
             for order, chunk in enumerate(chunks(parsed.body, first_line=parsed.body_line))
-        ],
-    )
-    return int(page_id or 0)
+        ]
+
+    def write(self, connection: Connection) -> None:
+        if not self.pages:
+            return
+        connection.executemany(_ADD_PAGES, self.pages)
+        connection.executemany(_ADD_TAGS, self.tags)
+        connection.executemany(_ADD_ENTITIES, self.entities)
+        connection.executemany(_ADD_LINKS, self.links)
+        connection.executemany(_ADD_CHUNKS, self.chunks)
+        connection.execute(_ADD_TO_FTS, (json.dumps([page[0] for page in self.pages]),))
 
 
 def read_text(ref: PageRef, content: bytes) -> tuple[str, ParsedPage, str]:

@@ -31,6 +31,8 @@ TABLES = (
         title, words, heading, body, content='chunks', content_rowid='id',
         tokenize='porter unicode61 remove_diacritics 2'
     )""",
+    # Words are gathered up to 16 MB before they are written: a rebuild's batch makes one segment, not five.
+    "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 16777216)",
     """CREATE TABLE links (
         source_id INTEGER NOT NULL, workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
         kind TEXT NOT NULL, PRIMARY KEY (source_id, workspace, project, path, kind)
@@ -38,5 +40,6 @@ TABLES = (
     "CREATE INDEX links_target ON links (workspace, project, path)",
     # Looks at the work tree: what was not taken, and what was missing once (decision A6).
     "CREATE TABLE vanished (git_path TEXT PRIMARY KEY, first_seen_us INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE looks (folder TEXT PRIMARY KEY, changed_ns INTEGER NOT NULL) WITHOUT ROWID",
 )
 """Rows are written in the order of git paths by a rebuild; nothing that a person sees may depend on `id`."""

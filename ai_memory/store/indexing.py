@@ -11,6 +11,7 @@ from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, index
 from ai_memory.store.addresses import is_ours
+from ai_memory.store.blobs import blob_id, loose_blob
 from ai_memory.store.driver import Connection
 from ai_memory.store.index import IndexedFile, files_to_index
 from ai_memory.store.wiki import Wiki
@@ -22,6 +23,8 @@ STEPWISE_FILES = 400
 """A difference of more files than this is not applied under the writer lock but by a rebuild beside it."""
 
 _BATCH = 500
+_CACHE_KIB = 32 * 1024
+"""Holds what a batch of a rebuild changes, so that nothing is written twice."""
 _OLD_SCHEMA_S = 7 * 86_400
 
 
@@ -78,7 +81,8 @@ def follow(data_dir: DataDir, wiki: Wiki, *, old: str | None, new: str, changed:
             return catch_up(connection, wiki, new)
         at_us = wiki.note(new).at_us
         files = [
-            IndexedFile(path, wiki.blob_at(new, path), content, at_us) for path, content in sorted(changed.items())
+            IndexedFile(path, None if content is None else blob_id(content), content, at_us)
+            for path, content in sorted(changed.items())
         ]
         with driver.transaction(connection):
             index.put_files(connection, files)
@@ -152,14 +156,18 @@ def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress
     step("rebuild-started")
     files = list(wiki.files(head))
     times = wiki.changed_times(head, wanted=len(files))
+
+    def read(blob: str) -> bytes:
+        content = loose_blob(data_dir.git, blob)
+        return wiki.blob(blob) if content is None else content
+
     blobs = [(git_path, blob) for git_path, blob in files if is_ours(git_path)]
-    connection = _create(path)
+    connection = _create_building(path)
     try:
-        connection.execute("PRAGMA synchronous=OFF")  # thrown away after a power cut
         pages = 0
         for batch in _batches(blobs):
             with driver.transaction(connection):
-                pages += index.put_files(connection, files_to_index(batch, read=wiki.blob, times=times), is_empty=True)
+                pages += index.put_files(connection, files_to_index(batch, read=read, times=times), is_empty=True)
             progress(min(pages, len(blobs)), len(blobs))
             step("rebuild-batch")
         with driver.transaction(connection):
@@ -170,6 +178,16 @@ def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress
         connection.close()
     step("rebuild-built")
     return Reindexed(pages, chunks, time.monotonic() - started)
+
+
+def _create_building(path: Path) -> Connection:
+    """A new index that nobody reads yet: after a crash it is thrown away, so it needs no log and no sync."""
+    connection = driver.connect(path)
+    connection.execute("PRAGMA journal_mode=MEMORY")
+    connection.execute("PRAGMA synchronous=OFF")
+    connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+    index.create(connection)
+    return connection
 
 
 def _batches(blobs: list[tuple[str, str]]) -> Iterator[list[tuple[str, str | None]]]:

@@ -2,12 +2,18 @@
 
 import os
 import subprocess
+import zlib
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from ai_memory.model import Caller, PageRef
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, index
+from ai_memory.store.blobs import loose_blob
 from ai_memory.store.index import IndexedFile
+from ai_memory.store.indexing import building_path
 from ai_memory.store.memory import Memory
 from ai_memory.store.packing import LONGEST_CHAIN
 from ai_memory.store.wiki import Wiki
@@ -88,3 +94,49 @@ def test_a_pack_is_on_the_disk_before_a_loose_object_goes(tmp_path: Path, monkey
     wiki.close()
     assert seen == [("pack", False)]
     assert list((desk.data_dir.git / "objects" / "pack").glob("*.pack"))
+
+
+def test_a_rebuild_reads_loose_pages_past_the_git_library_and_packed_ones_through_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    real = Wiki.blob
+    desk = memory(tmp_path)
+    write(desk, 1, 2, text="first")
+
+    def note(wiki: Wiki, blob: str) -> bytes:
+        asked.append(blob)
+        return real(wiki, blob)
+
+    monkeypatch.setattr(Wiki, "blob", note)
+    assert desk.reindex().pages == 2
+    assert asked == []
+    with closing(Wiki(desk.data_dir.git)) as wiki:
+        wiki.pack()
+    assert desk.reindex().pages == 2
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"no object", zlib.compress(b"blob 9\0short"), zlib.compress(b"tree 0\0")])
+def test_a_loose_object_that_is_no_whole_blob_is_left_to_the_git_library(tmp_path: Path, content: bytes) -> None:
+    loose = tmp_path / "objects" / "ab" / ("c" * 38)
+    loose.parent.mkdir(parents=True)
+    loose.write_bytes(content)
+    assert loose_blob(tmp_path, "ab" + "c" * 38) is None
+    assert loose_blob(tmp_path, "ab" + "d" * 38) is None
+
+
+def test_a_rebuild_keeps_no_log_beside_the_file_that_nobody_reads_yet(tmp_path: Path) -> None:
+    beside: list[str] = []
+
+    def look(step: str) -> None:
+        if step == "rebuild-batch":
+            beside.extend(path.name for path in tmp_path.glob("data/index-*building*"))
+
+    desk = memory(tmp_path)
+    write(desk, *range(3), text="first")
+    desk.step = look
+    desk.reindex()
+    assert beside == [building_path(desk.data_dir).name]
+    with desk.reading() as snapshot:
+        assert snapshot.index.execute("PRAGMA journal_mode").fetchone() == ("wal",)
