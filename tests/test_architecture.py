@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,6 @@ RANK = {room: rank for rank, row in enumerate(LAYERS) for room in row}
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "dulwich": ("store/",),
     "filelock": ("store/",),
-    "frontmatter": ("text/",),
-    "markdown_it": ("text/",),
     "mcp": ("bridge/",),
     "mcp_types": ("bridge/",),
     "anyio": ("bridge/",),
@@ -49,7 +48,6 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "rich": ("cli/render.py",),
     "sqlite3": ("store/driver.py",),
     "sqlite_utils": ("store/",),
-    "sqlite_vec": ("store/",),
     "typer": ("cli/",),
     "yaml": ("text/",),
 }
@@ -166,6 +164,68 @@ def test_each_foreign_package_has_one_importing_room() -> None:
         if not place.startswith(THIRD_PARTY.get(top, ())):
             strangers.append(str(found))
     assert strangers == []
+
+
+def test_each_foreign_package_of_the_table_is_imported_in_its_room() -> None:
+    used = {
+        (found.target.partition(".")[0], place)
+        for found in IMPORTS
+        for place in THIRD_PARTY.get(found.target.partition(".")[0], ())
+        if MODULES[found.source].relative_to(PACKAGE).as_posix().startswith(place)
+    }
+    assert used == {(package, place) for package, places in THIRD_PARTY.items() for place in places}
+
+
+MODULE_OF = {"python_frontmatter": "frontmatter", "markdown_it_py": "markdown_it", "pyyaml": "yaml"}
+"""Modules that are not named like what is installed."""
+
+BROUGHT_ALONG = {"anyio", "mcp_types", "pydantic"}
+"""Packages that `mcp` requires and whose values it hands to us."""
+
+PACKAGES_OF_THE_PROJECT = {
+    *("typer", "rich", "mcp", "sqlite_utils", "sqlite_vec", "dulwich", "frontmatter", "markdown_it", "platformdirs"),
+    *("filelock", "fastembed", "litellm"),
+}
+
+
+def required_modules(requirements: list[str]) -> set[str]:
+    """Names that are imported of what is required."""
+    names = {re.split(r"[^\w-]", requirement, maxsplit=1)[0].lower().replace("-", "_") for requirement in requirements}
+    return {MODULE_OF.get(name, name) for name in names}
+
+
+def test_what_is_always_installed_is_what_the_program_imports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert required_modules(project["dependencies"]) == set(THIRD_PARTY) - BROUGHT_ALONG - {"sqlite3"}
+    extras = [requirement for extra in project["optional-dependencies"].values() for requirement in extra]
+    everything = required_modules(project["dependencies"]) | required_modules(extras)
+    assert everything >= PACKAGES_OF_THE_PROJECT
+
+
+def orphan_texts(tree: ast.Module) -> Iterator[int]:
+    """Lines of texts that stand alone and describe nothing: not first in a body, not below a name's value."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list):
+            continue
+        may_begin = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for before, statement in zip([None, *body], body, strict=False):
+            is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            if not is_text or not isinstance(statement.value.value, str):
+                continue
+            describes = may_begin if before is None else isinstance(before, ast.Assign | ast.AnnAssign)
+            if not describes:
+                yield statement.lineno
+
+
+def test_every_text_in_the_code_describes_what_it_stands_below() -> None:
+    files = [*MODULES.values(), *sorted((ROOT / "tests").rglob("*.py"))]
+    trees = [(file, ast.parse(file.read_text(encoding="utf-8"))) for file in files]
+    assert [f"{file.relative_to(ROOT)}:{line}" for file, tree in trees for line in orphan_texts(tree)] == []
+
+
+def test_a_second_text_below_a_name_would_be_found() -> None:
+    assert list(orphan_texts(ast.parse('"""Module."""\nA = 1\n"""What."""\n"""Again."""\n'))) == [4]
 
 
 # ---- what each front door loads

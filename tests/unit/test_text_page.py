@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import frontmatter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,6 +144,22 @@ def test_a_bad_block_names_file_line_and_what_to_do(block: str, line: int, word:
     lenient = parse_leniently(f"---\n{block}\n---\nbody\n", path="notes/a-note.md")
     assert lenient.problems == (refusal.value.message,)
     assert "body" in lenient.body
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: My page\ntags: [a, b]\n---\n# Heading\n\nText",
+        "---\nkind: gotcha\nown: {a: [1, 2.5]}\nlong: >\n  Two\n  lines\n---\n\nText",
+        "no block\n\n---\n\nonly a rule",
+        "---\nnever closed: yes",
+        "---\n\"quoted\": 'it''s'\nflag: true\nnothing: null\n---\nText\n---\nmore",
+    ],
+)
+def test_a_page_is_taken_apart_as_python_frontmatter_does(text: str) -> None:
+    keys, content = frontmatter.parse(text)
+    found = page(text)
+    assert (found.frontmatter, found.body.strip()) == (keys, content)
 
 
 def test_an_alias_bomb_is_refused_at_once() -> None:
