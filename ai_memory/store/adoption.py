@@ -46,6 +46,13 @@ class Adopted:
     deleted: tuple[PageRef, ...] = ()
     asked: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    waiting: int = 0
+    """Missing files that a second look shall confirm."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left that another look would find."""
+        return not (self.asked or self.skipped or self.waiting)
 
 
 def find_edits(

@@ -7,7 +7,7 @@ from ai_memory.model import MACHINE
 from ai_memory.paths import DataDir
 from ai_memory.store import filesystem, gitindex
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.filesystem import make_folder, write_whole
+from ai_memory.store.filesystem import make_folder, sync_folder, write_whole
 from ai_memory.store.head import read_head
 from ai_memory.store.lock import WriterLock
 from ai_memory.store.wiki import Wiki
@@ -57,7 +57,7 @@ def give_birth(data_dir: DataDir, lock: WriterLock, *, at_us: int, step: Callabl
     step("birth-repository")
     wiki = Wiki(data_dir.git)
     try:
-        wiki.clear_object_locks()  # a birth that died wrote another commit than this one
+        wiki.clear_temporary()  # a birth that died wrote another commit than this one
         commit = wiki.write_commit(None, FIRST_FILES, message="Begin the wiki\n", author=MACHINE, at_us=at_us)
         step("birth-objects")
         entries = {}
@@ -68,6 +68,7 @@ def give_birth(data_dir: DataDir, lock: WriterLock, *, at_us: int, step: Callabl
         write_whole(data_dir.git / "index", gitindex.fresh(entries))
         step("birth-files")
         wiki.swap_branch(None, commit)
+        sync_folder(wiki.branch_folder)
         step("birth-ref")
     finally:
         wiki.close()

@@ -33,10 +33,11 @@ class Committed:
 class Change:
     """Filled in by the caller of `Memory.writing`; committed whole when its block ends, or not at all."""
 
-    def __init__(self, wiki: Wiki, *, adopt_folder: Callable[[str], None], now_us: int) -> None:
+    def __init__(self, wiki: Wiki, *, look_at: Callable[[str], bool], now_us: int) -> None:
         self._wiki = wiki
-        self._adopt_folder = adopt_folder
+        self._look_at = look_at
         self._looked: set[str] = set()
+        """Folders that were read whole for this change."""
         self._drafts: dict[str, bytes | None] = {}
         self._keys: dict[str, dict[str, str]] = {}
         self._state: list[tuple[str, Mapping[str, object]]] = []
@@ -192,9 +193,8 @@ class Change:
         if git_path in self._drafts:
             return self._drafts[git_path]
         folder = folder_of(git_path)
-        if folder not in self._looked:
+        if folder not in self._looked and self._look_at(git_path):
             self._looked.add(folder)
-            self._adopt_folder(folder)
         blob = self._wiki.blob_at(self._wiki.head(), git_path)
         return None if blob is None else self._wiki.blob(blob)
 
@@ -217,8 +217,8 @@ class Change:
     def _names(self, head: str | None, folder: str) -> dict[str, str]:
         """Names that stand in a folder or were put there, by their key. Kept for the next page of the folder."""
         if folder not in self._keys:
-            found = (name.decode("utf-8", "surrogateescape") for name in self._wiki.folder(head, folder))
-            self._keys[folder] = {names.path_key(name): name for name in found}
+            found = (name.decode("utf-8", "surrogateescape") for name, _, _ in self._wiki.folder_rows(head, folder))
+            self._keys[folder] = {(name.lower() if name.isascii() else names.path_key(name)): name for name in found}
         return self._keys[folder]
 
     def _is_live(self, head: str | None, git_path: str) -> bool:

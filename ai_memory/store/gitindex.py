@@ -9,10 +9,10 @@ import hashlib
 import os
 import stat
 import struct
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ai_memory.errors import StoreFault
 from ai_memory.store import gitlock
@@ -22,6 +22,8 @@ _HEADER = struct.Struct(">4sLL")
 _STAT = struct.Struct(">LLLLLLLLLL20sH")
 _FIXED = _STAT.size  # 62 bytes, then the name
 _EXTENDED = 0x4000
+_STAGES = 0x3000
+"""Set for the stages of a conflict."""
 _NAME_LENGTH = 0x0FFF
 REGULAR = 0o100644
 _MODE_AT = 24
@@ -34,8 +36,7 @@ _MODE_FIELDS = tuple(mode.to_bytes(4, "big") for mode in (REGULAR, 0o100755, 0o1
 _NEAR = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One tracked file, with the stat figures of the moment when its content was known to be `blob`."""
 
     name: bytes
@@ -49,7 +50,7 @@ class Entry:
         """Whether a file with this `status` was not touched since. Racy: ask `GitIndex.is_racy` too."""
         return (
             self.size_bytes == status.st_size & 0xFFFFFFFF
-            and self.mtime_ns == _truncated_ns(status.st_mtime_ns)
+            and (self.mtime_ns == status.st_mtime_ns or self.mtime_ns == _truncated_ns(status.st_mtime_ns))
             and (self.inode == status.st_ino & 0xFFFFFFFF or self.inode == 0)
         )
 
@@ -69,7 +70,7 @@ class GitIndex:
 
     def __init__(self, content: bytes, written_ns: int) -> None:
         self._content = content
-        self._written_ns = written_ns
+        self._written_ns = _truncated_ns(written_ns)
         self._end = len(content) - 20
         self._end = self._find_end()
         self._can_jump = self._version == 2
@@ -92,36 +93,32 @@ class GitIndex:
 
     def is_racy(self, entry: Entry) -> bool:
         """Whether the file may have changed in the same tick in which the index was written (git's racy entries)."""
-        return entry.mtime_ns >= _truncated_ns(self._written_ns)
+        return entry.mtime_ns >= self._written_ns
 
     def entries(self, folders: Collection[bytes] | None = None) -> dict[bytes, Entry]:
         """Unconflicted entries by name: all, or those that lie directly in `folders`."""
         found: dict[bytes, Entry] = {}
         if folders is None:
-            spans: Iterable[tuple[int, int, bytes]] = self._spans()
-        else:
-            spans = (span for folder in folders for span in self._spans_in(folder))
-        for start, _, name in spans:
-            fields = _STAT.unpack_from(self._content, start)
-            if fields[11] & 0x3000:
-                continue  # a stage of a conflict
-            found[name] = Entry(
-                name=name,
-                blob=fields[10].hex(),
-                mode=fields[6],
-                mtime_ns=fields[2] * 1_000_000_000 + fields[3],
-                size_bytes=fields[9],
-                inode=fields[5],
-            )
+            self._collect(b"", _HEADER.size, found)
+            return found
+        for folder in folders:
+            prefix = folder + b"/"
+            self._collect(prefix, self._position(prefix), found)
         return found
 
-    def _spans_in(self, folder: bytes) -> Iterator[tuple[int, int, bytes]]:
-        prefix = folder + b"/"
-        for start, end, name in self._spans(self._position(prefix)):
+    def _collect(self, prefix: bytes, start: int, found: dict[bytes, Entry]) -> None:
+        """Entries from `start` on whose names begin with `prefix`; without one all, else those of that folder alone."""
+        content, last, taken = self._content, self._end, len(prefix)
+        while start < last:
+            fields = _STAT.unpack_from(content, start)
+            end, name = self._entry_at(start)
             if not name.startswith(prefix):
                 return
-            if b"/" not in name[len(prefix) :]:
-                yield start, end, name
+            start = end
+            if fields[11] & _STAGES or (taken and b"/" in name[taken:]):
+                continue
+            mtime_ns = fields[2] * 1_000_000_000 + fields[3]
+            found[name] = Entry(name, fields[10].hex(), fields[6], mtime_ns, fields[9], fields[5])
 
     def spliced(self, changes: Mapping[bytes, bytes | None]) -> bytes:
         """The file's new bytes: `changes` maps a name to its packed entry (see `pack`) or None to drop it.
@@ -271,13 +268,14 @@ def fresh(entries: Mapping[bytes, bytes]) -> bytes:
 def index_lock(git: Path, step: Callable[[str], None]) -> Iterator[Callable[[bytes], None]]:
     """Hold git's own `index.lock`; the block gets the function that puts new bytes in place of the index.
 
-    Raises StoreFault when a git command holds the lock. Crash: `clear_own_locks` removes what is left.
+    Raises StoreFault when a git command holds the lock. Crash: `clear_own_locks` removes what is left. A power cut
+    may leave a torn file until the caller syncs it and its folder: `read` then gives None, and it is made anew.
     """
 
     def written() -> None:
         step("git-index-written")
 
-    with gitlock.locked(git / "index", git / OWN_INDEX_LOCK, written=written) as put:
+    with gitlock.locked(git / "index", git / OWN_INDEX_LOCK, sync=False, written=written) as put:
         step("git-index-locked")
         yield put
     step("git-index-renamed")

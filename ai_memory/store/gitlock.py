@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
-from ai_memory.store.filesystem import sync_folder
 
 WAIT_S = 2.0
 """How long a lock of git's is waited for: it holds one for milliseconds."""
@@ -43,9 +42,17 @@ def clear(target: Path, own: Path) -> None:
 
 @contextmanager
 def locked(
-    target: Path, own: Path, *, wait_s: float = WAIT_S, written: Callable[[], None] = lambda: None
+    target: Path,
+    own: Path,
+    *,
+    wait_s: float = WAIT_S,
+    sync: bool = True,
+    written: Callable[[], None] = lambda: None,
 ) -> Iterator[Callable[[bytes], None]]:
-    """Hold the lock of `target`; the block gets the function that puts new bytes there, durable on return.
+    """Hold the lock of `target`; the block gets the function that puts new bytes there.
+
+    Which of the two versions a power cut leaves is open until the caller syncs the folder of `target`; without `sync`
+    it may also be a torn one until the caller syncs `target` itself.
 
     `own` lies on the same disk. `written` is called before the new bytes take their place.
     Raises StoreFault when a git command holds the lock. Crash: the next `clear` removes what is left.
@@ -57,11 +64,11 @@ def locked(
     def put(content: bytes) -> None:
         with lock.open("wb") as out:
             out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
+            if sync:
+                out.flush()
+                os.fsync(out.fileno())
         written()
         lock.replace(target)
-        sync_folder(target.parent)
 
     try:
         _take(lock, own, time.monotonic() + wait_s)

@@ -66,10 +66,15 @@ def load(path: Path) -> Pending | None:
         ) from fault
 
 
-def clear(path: Path) -> None:
-    """The change is applied everywhere."""
+def clear(path: Path, *, is_harmless: bool) -> None:
+    """The change is applied everywhere.
+
+    `is_harmless` says that a second run changes nothing, as with pages alone: then the removal is not waited for, and
+    after a power cut the next command may find the log again. A handoff would be offered twice.
+    """
     path.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if not is_harmless:
+        sync_folder(path.parent)
 
 
 def _encode(pending: Pending) -> bytes:

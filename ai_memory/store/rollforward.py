@@ -10,6 +10,7 @@ from ai_memory.store import gitindex, indexing, pending, state
 from ai_memory.store.addresses import folder_of
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import DatabaseError, transaction
+from ai_memory.store.filesystem import nearest_folder, sync_together
 from ai_memory.store.gitindex import GitIndex, regular_status
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.pending import PathChange, Pending
@@ -67,11 +68,12 @@ class RollForward:
             self._splice_git_index(commit, paths)  # 5.5
             self._follow_index(commit, paths)  # 5.6
             self._write_outbox(change)  # 5.7
+            self._sync_names(paths)  # 5.8
         except (OSError, DatabaseError, StoreFault) as fault:
             # Branch and state hold the change: it is done. The log stays, the next command does the rest.
             return Applied(commit, paths, frozenset(), left_over=_recorded(fault))
         self._step("before-clear")
-        pending.clear(self._data_dir.pending)  # 6
+        pending.clear(self._data_dir.pending, is_harmless=not change.outbox)  # 6
         self._step("cleared")
         return Applied(commit, paths, folders)
 
@@ -216,6 +218,16 @@ class RollForward:
             return  # someone committed on top: the next reader catches up by what differs
         indexing.follow(self._data_dir, self._wiki, old=self._wiki.parent(commit), new=commit, changed=paths)
         self._step("search-index")
+
+    def _sync_names(self, paths: Mapping[str, bytes | None]) -> None:
+        """Make git's index and the renames of 5.2 and 5.4 survive a power cut, in one wait; the log stands so long."""
+        if not paths:
+            return
+        wiki = self._data_dir.wiki
+        folders = {nearest_folder(wiki / folder_of(path)) for path in paths}
+        git = self._data_dir.git
+        sync_together([self._wiki.branch_folder, git / "index", git, *sorted(folders)])
+        self._step("names")
 
     def _write_outbox(self, change: Pending) -> None:
         outbox = Outbox(self._data_dir)

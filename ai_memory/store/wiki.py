@@ -7,13 +7,12 @@ where this costs 11 (2026-11-30).
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from dulwich.file import FileLocked
-from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree, parse_tree
+from dulwich.objects import Blob, Commit, ObjectID, Tree, parse_tree
 from dulwich.repo import Repo
 
 from ai_memory.errors import StoreFault
@@ -21,12 +20,15 @@ from ai_memory.model import MACHINE, Author
 from ai_memory.store import gitlock
 from ai_memory.store.filesystem import sync_below, sync_folder
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, read_head
+from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, spliced_tree
 from ai_memory.store.packing import pack_loose
 
 PACK_ABOVE = 2_000
 """Loose objects above which `pack` is worth its while (decision A7)."""
 
+_REGULAR = stat.S_IFREG | 0o644
 _TREE_CACHE = 4_096
+_ROWS_CACHE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,8 @@ class Wiki:
                 f"The wiki's repository cannot be opened: {fault}", hint=f"Look at {git} with `git fsck`."
             ) from fault
         self._store = self._repo.object_store
-        self._store.fsync_object_files = True
         self._tree = lru_cache(_TREE_CACHE)(self._read_tree)
+        self._rows = lru_cache(_ROWS_CACHE)(self._read_rows)
 
     @classmethod
     def create(cls, folder: Path) -> None:
@@ -91,10 +93,9 @@ class Wiki:
     def close(self) -> None:
         self._repo.close()
 
-    def clear_object_locks(self) -> None:
-        """Remove locks of objects that a killed writer left. Git makes none; call under the writer lock."""
-        for lock in self._git.glob("objects/??/*.lock"):
-            lock.unlink(missing_ok=True)
+    def clear_temporary(self) -> None:
+        """Remove objects that a killed writer left half written. Call under the writer lock."""
+        clear_temporary(self._git / "objects")
 
     # --- reading ---
 
@@ -120,11 +121,11 @@ class Wiki:
         *folders, name = git_path.encode().split(b"/")
         tree = self.tree_of(commit)
         for folder in folders:
-            mode, child = self._tree(tree).get(folder, (0, ""))
-            if not stat.S_ISDIR(mode):
+            entry = self._entry(tree, folder)
+            if entry is None or not stat.S_ISDIR(entry[0]):
                 return None
-            tree = child
-        return self._tree(tree).get(name)
+            tree = entry[1]
+        return self._entry(tree, name)
 
     def folder(self, commit: str | None, folder: str) -> Mapping[bytes, tuple[int, str]]:
         """Names in a folder with their mode and id; empty when it is not there. "" is the root."""
@@ -134,6 +135,13 @@ class Wiki:
             return self._tree(self.tree_of(commit))
         entry = self.entry_at(commit, folder)
         return self._tree(entry[1]) if entry is not None and stat.S_ISDIR(entry[0]) else {}
+
+    def folder_rows(self, commit: str | None, folder: str) -> list[TreeRow]:
+        """The same in the tree's own order, without an index of the names."""
+        if not folder:
+            return self._rows(self.tree_of(commit))[1] if commit is not None else []
+        entry = self.entry_at(commit, folder)
+        return self._rows(entry[1])[1] if entry is not None and stat.S_ISDIR(entry[0]) else []
 
     def files(self, commit: str | None) -> Iterator[tuple[str, str]]:
         """All regular files of a commit as (git path, blob), in the order of the trees."""
@@ -211,33 +219,28 @@ class Wiki:
 
         Crash: safe at any point, objects that nothing points to are left.
         """
-        written: set[bytes] = set()
-        edits: dict[bytes, tuple[int, str] | None] = {}
-        for path, content in changes.items():
-            edits[path.encode()] = None
-            if content is not None:
-                blob = Blob.from_string(content)
-                self._keep(blob, written)
-                edits[path.encode()] = (stat.S_IFREG | 0o644, blob.id.decode())
-        tree_id = self._edited_tree(self.tree_of(parent) if parent else None, edits, written)
-        if tree_id is None:
-            empty = Tree()
-            self._keep(empty, written)
-            tree_id = empty.id.decode()
+        writer = ObjectWriter(self._git / "objects", is_stored=self.has)
+        edits: dict[bytes, tuple[int, str] | None] = {
+            path.encode(): None if content is None else (_REGULAR, writer.add(b"blob", content))
+            for path, content in changes.items()
+        }
+        tree = self._edited_tree(self.tree_of(parent) if parent else None, edits, writer) or writer.add(b"tree", b"")
         commit = Commit()
-        commit.tree = ObjectID(tree_id.encode())
+        commit.tree = ObjectID(tree.encode())
         commit.parents = [ObjectID(parent.encode())] if parent else []
         commit.author = f"{author.name} <{author.email}>".encode()
         commit.committer = f"{MACHINE.name} <{MACHINE.email}>".encode()
         commit.author_time = commit.commit_time = at_us // 1_000_000
         commit.author_timezone = commit.commit_timezone = 0
         commit.message = message.encode()
-        self._keep(commit, written)
-        self._sync_names(written)
-        return commit.id.decode()
+        made = writer.add(b"commit", commit.as_raw_string())
+        writer.publish()
+        return made
 
     def swap_branch(self, old: str | None, new: str) -> bool:
-        """Move `main` from `old` to `new`; False when it points elsewhere by now. Durable on return.
+        """Move `main` from `old` to `new`; False when it points elsewhere by now.
+
+        Durable once `branch_folder` is synced.
 
         Not by dulwich: a writer killed there left a `main.lock` that stopped every later one.
         """
@@ -248,6 +251,11 @@ class Wiki:
                 return False
             put(f"{new}\n".encode())
         return True
+
+    @property
+    def branch_folder(self) -> Path:
+        """Where the branch's file lies: sync it after `swap_branch`."""
+        return (self._git / BRANCH).parent
 
     def loose_objects(self) -> int:
         """About how many loose objects there are: one of the 256 folders is counted, as git does."""
@@ -282,10 +290,18 @@ class Wiki:
         return int(kind), bytes(content)
 
     def _read_tree(self, tree: str) -> Mapping[bytes, tuple[int, str]]:
+        return {name: (mode, made) for name, mode, made in self._rows(tree)[1]}
+
+    def _read_rows(self, tree: str) -> tuple[bytes, list[TreeRow]]:
+        """The bytes of a tree and its entries in their order. Raises StoreFault for what is no tree."""
         kind, content = self._raw(tree)
         if kind != Tree.type_num:
             raise StoreFault(f"{tree} is not a folder.")
-        return {bytes(name): (mode, sha.decode()) for name, mode, sha in parse_tree(content, 20)}
+        return content, [(name, mode, made.decode()) for name, mode, made in parse_tree(content, 20)]
+
+    def _entry(self, tree: str, wanted: bytes) -> tuple[int, str] | None:
+        """One entry of a tree, without an index of all the others: that costs 8 ms for 10,000."""
+        return next(((mode, made) for name, mode, made in self._rows(tree)[1] if name == wanted), None)
 
     def _commit(self, commit: str) -> Commit:
         kind, content = self._raw(commit)
@@ -294,52 +310,31 @@ class Wiki:
             raise StoreFault(f"{commit} is not a commit.")
         return found
 
-    def _keep(self, made: ShaFile, written: set[bytes]) -> None:
-        try:
-            self._store.add_object(made)
-        except FileLocked as left:  # git locks no objects: a killed writer of ours was just writing this one
-            Path(os.fsdecode(left.lockfilename)).unlink(missing_ok=True)
-            self._store.add_object(made)
-        written.add(made.id)
-
     def _edited_tree(
-        self, tree: str | None, edits: Mapping[bytes, tuple[int, str] | None], written: set[bytes]
+        self, tree: str | None, edits: Mapping[bytes, tuple[int, str] | None], writer: ObjectWriter
     ) -> str | None:
-        """The tree with entries set or taken out (None), stored; None when nothing is left in it.
+        """The tree with entries set or taken out (None), written; None when nothing is left in it.
 
         Only the trees on the way are read and written, each once.
         """
-        entries = dict(self._tree(tree)) if tree else {}
+        raw, rows = self._rows(tree) if tree else (b"", [])
+        changes: dict[bytes, tuple[int, str] | None] = {}
         below: dict[bytes, dict[bytes, tuple[int, str] | None]] = {}
         for path, entry in edits.items():
             name, slash, rest = path.partition(b"/")
             if slash:
                 below.setdefault(name, {})[rest] = entry
-            elif entry is None:
-                entries.pop(name, None)
             else:
-                entries[name] = entry
+                changes[name] = entry
         for name, inner in below.items():
-            mode, child = entries.get(name, (0, ""))
-            kept = self._edited_tree(child if stat.S_ISDIR(mode) else None, inner, written)
+            mode, child = changes.get(name) or (self._entry(tree, name) if tree else None) or (0, "")
+            kept = self._edited_tree(child if stat.S_ISDIR(mode) else None, inner, writer)
             if kept is not None:
-                entries[name] = (stat.S_IFDIR, kept)
+                changes[name] = (stat.S_IFDIR, kept)
             elif stat.S_ISDIR(mode):
-                del entries[name]
-        if not entries:
-            return None
-        rows = sorted((name + b"/" if stat.S_ISDIR(row[0]) else name, name, row) for name, row in entries.items())
-        raw = b"".join(b"%o %s\0%s" % (mode, name, bytes.fromhex(sha)) for _, name, (mode, sha) in rows)
-        made = ShaFile.from_raw_string(Tree.type_num, raw)
-        self._keep(made, written)
-        return made.id.decode()
-
-    def _sync_names(self, ids: Iterable[bytes]) -> None:
-        folders = {self._git / "objects" / object_id[:2].decode() for object_id in ids}
-        for folder in sorted(folders):
-            if folder.is_dir():
-                sync_folder(folder)
-        sync_folder(self._git / "objects")
+                changes[name] = None
+        edited = spliced_tree(raw, rows, changes)
+        return writer.add(b"tree", edited) if edited else None
 
     def _walk(self, prefix: str, old: str | None, new: str | None) -> Iterator[Difference]:
         if old == new:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ai_memory.errors import StoreFault
 from ai_memory.store.addresses import PageFolder
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.filesystem import make_folder, sync_folder, write_whole
+from ai_memory.store.filesystem import make_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
 from ai_memory.text.merge import merge_lines
 
@@ -131,7 +131,8 @@ class WorkTree:
         """Let `new` stand at the path; True when a person's edit was found there and kept.
 
         Only a `known` version, or `new` itself, is replaced. An edit is joined with `new` where the two touch other
-        lines, else it is kept beside as `<page>.conflict-<8 hex>.md`. Crash: idempotent.
+        lines, else it is kept beside as `<page>.conflict-<8 hex>.md`. Crash: idempotent. The names survive a power
+        cut once the folders are synced.
         """
         path = self._root / git_path
         self._refuse_links(git_path)
@@ -150,11 +151,9 @@ class WorkTree:
     def _put(self, path: Path, content: bytes | None) -> None:
         if content is not None:
             make_folder(path.parent)
-            write_whole(path, content)
+            write_whole(path, content, sync_name=False)
             return
         path.unlink(missing_ok=True)
-        if path.parent.is_dir():
-            sync_folder(path.parent)
         self._prune(path.parent)
 
     def _prune(self, folder: Path) -> None:

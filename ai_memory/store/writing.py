@@ -1,12 +1,13 @@
 """What happens under the writer lock."""
 
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 
 from ai_memory.errors import Recorded, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import gitindex, index, indexing, pending
+from ai_memory.store import gitindex, indexing, pending
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
 from ai_memory.store.adoption import Adopted, Edits, find_edits
 from ai_memory.store.blobs import blob_id
@@ -16,10 +17,14 @@ from ai_memory.store.gitindex import GitIndex
 from ai_memory.store.head import unfinished
 from ai_memory.store.indexing import Progress, Reindexed
 from ai_memory.store.lock import WriterLock
+from ai_memory.store.looks import Looks
 from ai_memory.store.pending import PathChange, Pending
 from ai_memory.store.rollforward import Applied, RollForward
 from ai_memory.store.wiki import PACK_ABOVE, Wiki, compose_message
-from ai_memory.store.worktree import Look, WorkTree
+from ai_memory.store.worktree import LARGEST_FILE_BYTES, Look, WorkTree
+
+LARGE_FOLDER = 500
+"""Files above which a folder that nobody changed is not looked through at each write: 5 ms for so many."""
 
 
 def writer_lock(desk: Desk) -> WriterLock:
@@ -33,6 +38,7 @@ class Writer:
         self._desk = desk
         self._data_dir = desk.data_dir
         self._wiki = wiki
+        self._looks = Looks(desk.data_dir)
         self._left_over: Recorded | None = None
 
     @classmethod
@@ -46,9 +52,10 @@ class Writer:
             desk.step("locked")
             with closing(Wiki(desk.data_dir.git)) as wiki:
                 writer = cls(desk, wiki)
-                if not for_index:
-                    writer._begin()
-                yield writer
+                with closing(writer._looks):
+                    if not for_index:
+                        writer._begin()
+                    yield writer
 
     @classmethod
     @contextmanager
@@ -60,6 +67,7 @@ class Writer:
                 return
             wiki = stack.enter_context(closing(Wiki(desk.data_dir.git)))
             writer = cls(desk, wiki)
+            stack.enter_context(closing(writer._looks))
             try:
                 if not for_index:
                     writer._begin()
@@ -75,6 +83,7 @@ class Writer:
             raise StoreFault(f"The wiki cannot be written: {state.state}.", hint=f"End it: {state.remedy}.")
         left = pending.load(self._data_dir.pending)
         if left is not None:
+            self._wiki.clear_temporary()
             self._finish(left)
             self._refuse_unfinished()
             self._desk.step("recovered")
@@ -87,7 +96,7 @@ class Writer:
     # --- a change ---
 
     def change(self) -> Change:
-        return Change(self._wiki, adopt_folder=self.adopt_folder, now_us=self._desk.clock())
+        return Change(self._wiki, look_at=self._look_at, now_us=self._desk.clock())
 
     def commit(self, change: Change, message: str, *, author: Author | None, trailers: Mapping[str, str]) -> None:
         """Pass the commit point and roll forward; the result stands in `change.committed`."""
@@ -125,9 +134,16 @@ class Writer:
         return self._finish(change)
 
     def _finish(self, change: Pending) -> Applied:
+        folders = {folder_of(path) for path in change.paths}
+        in_order = {
+            folder for folder in folders if self._looks.changed_ns(folder) is None or self._looks.is_unchanged(folder)
+        }
         applied = self._roll_forward(change)
         for folder in sorted(applied.folders):
             self.adopt_folder(folder)
+        if self._left_over is None:
+            for folder in in_order - applied.folders:
+                self._looks.found_in_order(folder, self._looks.changed_ns(folder))
         return applied
 
     def _roll_forward(self, change: Pending) -> Applied:
@@ -142,10 +158,30 @@ class Writer:
 
     # --- edits by hand ---
 
+    def _look_at(self, git_path: str) -> bool:
+        """Take an edit of this file, and of its neighbours if their folder changed; True when all were looked at."""
+        folder = folder_of(git_path)
+        is_large = len(self._wiki.folder_rows(self._wiki.head(), folder)) > LARGE_FOLDER
+        if is_large and self._looks.is_unchanged(folder) and self._is_as_committed(git_path):
+            return False
+        self.adopt_folder(folder)
+        return True
+
+    def _is_as_committed(self, git_path: str) -> bool:
+        path = self._data_dir.wiki / git_path
+        committed = self._wiki.blob_at(self._wiki.head(), git_path)
+        status = gitindex.regular_status(path)
+        if status is None:
+            return committed is None and not os.path.lexists(path)
+        return status.st_size <= LARGEST_FILE_BYTES and blob_id(path.read_bytes()) == committed
+
     def adopt_folder(self, folder: str) -> None:
         """Take edits among the files that lie directly in one folder of the wiki."""
         tree = self._tree()
-        self._adopt(tree, tree.look_at([folder]), is_everything=False)
+        changed_ns = self._looks.changed_ns(folder)  # before the look: what comes during it is found by the next
+        adopted = self._adopt(tree, tree.look_at([folder]), is_everything=False)
+        if self._left_over is None and adopted.is_complete:
+            self._looks.found_in_order(folder, changed_ns)
 
     def adopt_everywhere(self) -> Adopted:
         tree = self._tree()
@@ -156,7 +192,7 @@ class Writer:
 
     def _adopt(self, tree: WorkTree, look: Look, *, is_everything: bool) -> Adopted:
         now_us = self._desk.clock()
-        missing = self._missing()
+        missing = self._looks.vanished()
         edits = find_edits(
             self._wiki,
             self._wiki.head(),
@@ -168,7 +204,7 @@ class Writer:
         )
         self._remember_missing(missing, look, edits, is_everything=is_everything)
         if not edits.paths:
-            return Adopted(asked=edits.asked, skipped=edits.skipped)
+            return Adopted(asked=edits.asked, skipped=edits.skipped, waiting=len(edits.vanished))
         change_id = uuid.uuid4().hex
         change = Pending(
             change_id=change_id,
@@ -187,29 +223,18 @@ class Writer:
 
     def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:
         """A project that a person began with `mkdir` gets its `_meta.md`."""
-        draft = Change(self._wiki, adopt_folder=lambda _: None, now_us=self._desk.clock())
+        draft = Change(self._wiki, look_at=lambda _: True, now_us=self._desk.clock())
         for git_path, change in edits.paths.items():
             ref = page_ref(git_path)
             if ref is not None and change.content is not None:
                 draft.ensure_project_named(ref.workspace, ref.project)
         return {path: row for path, row in draft.paths(self._wiki.head()).items() if path not in edits.paths}
 
-    def _missing(self) -> dict[str, int]:
-        connection = indexing.open_index(self._data_dir)
-        if connection is None:
-            return {}
-        with closing(connection):
-            return index.vanished(connection)
-
     def _remember_missing(self, before: Mapping[str, int], look: Look, edits: Edits, *, is_everything: bool) -> None:
         kept = {} if is_everything else {p: t for p, t in before.items() if folder_of(p) not in look.folders}
         after = {**kept, **edits.vanished}
-        if after == before:
-            return
-        connection = indexing.open_index(self._data_dir)
-        if connection is not None:
-            with closing(connection):
-                index.write_vanished(connection, after)
+        if after != before:
+            self._looks.set_vanished(after)
 
     # --- upkeep ---
 
@@ -262,4 +287,5 @@ def _adopted(edits: Edits, applied: Applied) -> Adopted:
         deleted=refs(was=True, now=False),
         asked=edits.asked,
         skipped=edits.skipped,
+        waiting=len(edits.vanished),
     )

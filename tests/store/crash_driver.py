@@ -296,6 +296,7 @@ def assert_in_step(root: Path, *, conflicts: bool = False) -> None:
     data_dir = DataDir(root)
     assert not data_dir.pending.exists()
     assert list(data_dir.git.rglob("*.lock")) == []
+    assert list(data_dir.git.glob("objects/??/tmp_obj_*")) == []
     assert git(root, "status", "--porcelain") == ""
     fsck = subprocess.run(
         ["git", "-C", str(data_dir.wiki), "fsck", "--strict", "--no-dangling"],

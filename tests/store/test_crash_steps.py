@@ -228,14 +228,14 @@ def test_no_change_begins_over_one_whose_files_could_not_be_written(begun: Path)
 
 
 @pytest.mark.parametrize("left", ["refs/heads/main.lock", "objects"])
-def test_git_locks_that_a_killed_writer_left_stop_nobody(forge: Forge, begun: Path, left: str) -> None:
-    """Dulwich's own way: an empty lock of the branch or of an object, which nobody could tell from a living one."""
+def test_what_a_killed_writer_left_in_the_repository_goes(forge: Forge, begun: Path, left: str) -> None:
+    """A half-written lock of the branch or a half-written object."""
     clean, outcome = clean_run(forge, "write_one", begun)
     git = DataDir(begun).git
     assert forge.run("write_one", begun, kill_at=outcome.steps.index("objects")).status == KILLED
     if left == "objects":
         newest = max(git.glob("objects/??/*"), key=lambda path: path.stat().st_mtime_ns)
-        newest.rename(newest.with_name(newest.name + ".lock"))
+        newest.rename(newest.with_name(f"tmp_obj_{newest.name}"))
     else:
         (git / OWN_BRANCH_LOCK).touch()
         (git / left).hardlink_to(git / OWN_BRANCH_LOCK)
