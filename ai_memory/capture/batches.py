@@ -15,11 +15,11 @@ from ai_memory.store.state_sessions import Observation, Session
 DOUBLE_US = 2_000_000
 """Two hooks that tell of the same thing do so within this time (decision B9)."""
 
-AFTERGLOW_US = 2_000_000
-"""Hooks run at once: a tool event this soon after the end belongs before it and opens nothing again."""
+AFTERGLOW_US = 5_000_000
+"""Hooks of one session run at once and stamp by their own clocks: what comes this soon after the end belongs before it
+and opens nothing again. A start, a prompt and a tool event came up to 87 ms after their end in a run (2026-11-30)."""
 
-_OPENING = frozenset({"session-start", "user-prompt"})
-_WORKING = frozenset({"pre-tool-use", "post-tool-use"})
+_ACTIVE = frozenset({"session-start", "user-prompt", "pre-tool-use", "post-tool-use"})
 _PAUSING = frozenset({"stop", "pre-compact", "session-end"})
 _HANDING_OVER = _PAUSING | {"user-prompt"}
 """Kinds from which on a session has something to hand over, also when it is killed."""
@@ -124,8 +124,7 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
     end_seen = max([session.end_seen_us, *(event.at_us for event in events if event.kind == "session-end")])
     active = max([session.active_us, *map(_activity, events)])
     ended = end_seen if end_seen and active <= end_seen + AFTERGLOW_US else None
-    was_resumed = session.ended_at_us is not None and active > session.ended_at_us + AFTERGLOW_US
-    handoff = "" if was_resumed else session.handoff
+    handoff = "" if _went_on(session, events, active=active, end_seen=end_seen) else session.handoff
     if not handoff:
         pausing = next((event for event in events if event.kind in _HANDING_OVER), None)
         handoff = handoff_id(pausing.at_us, f"{session.id}:{pausing.id}") if pausing else ""
@@ -151,11 +150,36 @@ def _is_prompt(event: Event) -> bool:
     return event.kind == "user-prompt" and not event.agent_id and is_work(event.kind, event.text)
 
 
+def _went_on(session: Session, events: Sequence[Event], *, active: int, end_seen: int) -> bool:
+    """Whether an ended session did more than its end told of: active long after it, or at work until a second end."""
+    if session.ended_at_us is None:
+        return False
+    since = session.ended_at_us
+    ended_again = end_seen > since + DOUBLE_US
+    return active > since + AFTERGLOW_US or (
+        ended_again and any(event.at_us > since and is_work(event.kind, event.text) for event in events)
+    )
+
+
 def _activity(event: Event) -> int:
-    """The instant against which an end counts: a prompt after the end re-opens at once, a late tool event does not."""
-    if event.kind in _OPENING:
-        return event.at_us + AFTERGLOW_US
-    return event.at_us if event.kind in _WORKING else 0
+    """The instant against which an end counts. Only a start that says it resumes opens an ended session at once."""
+    if event.kind not in _ACTIVE:
+        return 0
+    return event.at_us + (AFTERGLOW_US if _is_resuming(event) else 0)
+
+
+def _is_resuming(event: Event) -> bool:
+    if event.kind != "session-start":
+        return False
+    return event.source_event.lower() == "taskresume" or _source(event) == "resume"
+
+
+def _source(event: Event) -> str:
+    """Why the session started, as its harness said."""
+    if not event.extra:
+        return ""
+    extra = json.loads(event.extra)
+    return str(extra.get("source", "")).lower() if isinstance(extra, dict) else ""
 
 
 def _without_doubles(connection: Connection, session_id: str, events: list[Event], *, is_known: bool) -> list[Event]:

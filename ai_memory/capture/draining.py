@@ -220,7 +220,7 @@ class Drainer:
             return state_sessions.due_sessions(connection, limit=GROUP) if connection is not None else []
 
     def _pause_grown(self) -> None:
-        """Bring provisional handoffs of running sessions up to date; commit the page of one about to compact."""
+        """Bring provisional handoffs of running sessions up to date; commit pages of those that compact or went on."""
         known, self._batch = self._batch, Batch()
         tried: set[str] = set()
         while grown := [session for session in self._grown() if session.id not in tried]:
@@ -228,7 +228,9 @@ class Drainer:
             for session in grown:
                 is_pausing = session.id in known.pausing or session.id not in known.touched  # unknown: after a kill
                 try:
-                    self._pause(session, render=is_pausing, refresh=session.id in known.compacting)
+                    is_owed_a_page = session.end_seen_us > 0 and not session.page_version  # it ended, and went on
+                    is_due = is_owed_a_page or session.id in known.compacting
+                    self._pause(session, render=is_pausing, refresh=is_due)
                 except (MemoryFault, OSError) as fault:
                     reason = str(fault).partition("\n")[0]
                     self._log.error(f"session {session.id}: its provisional handoff failed: {reason}")

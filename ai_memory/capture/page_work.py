@@ -179,6 +179,7 @@ class PageWork:
             if is_ours and present.frontmatter.get("state") == HandoffState.OPEN:
                 change.put(ref, text, expected_version=present.version)
                 self._note_handoff(change, session, handoff, text)
+                self.publish(change, handoff, ref, one.directories)
             return 0
         is_news = session.work > session.handed_work and session.ended_at_us != session.handed_end_us
         if not is_news:

@@ -81,12 +81,19 @@ class Outbox:
     def put(self, name: str, text: str) -> None:
         """Write one entry, whole or not at all. Not synced: the redo log or the next drain renders it again.
 
-        A handoff that is taken already stays taken: a redo log may be applied again after a claim.
+        A handoff that is taken already stays taken: a redo log may be applied again after a claim, and an open handoff
+        may be rendered anew while somebody takes it. Removing the old text is our claim of it: of two, one succeeds.
         """
         path = self._path(name)
         if self._is_taken(name):
             return
         make_folder(path.parent)
+        if name.startswith("open/"):
+            try:
+                path.unlink()  # crash: the redo log holds the text
+            except FileNotFoundError:
+                if self._is_taken(name):  # since we looked
+                    return
         write_whole(path, text.encode("utf-8"), sync=False)
         if self._is_taken(name):
             path.unlink(missing_ok=True)

@@ -523,3 +523,24 @@ def test_a_redo_log_applied_again_never_opens_a_taken_handoff(room: Room) -> Non
     outbox.put(f"open/{handoff}.md", "text")
 
     assert outbox.claim(handoff, "s2") is None
+
+
+def test_a_handoff_that_is_taken_while_it_is_rendered_anew_is_given_once(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox = Outbox(room.data_dir)
+    handoff = "a" * 32
+    outbox.put(f"open/{handoff}.md", "text")
+    look, takers = Outbox._is_taken, ["s1"]
+
+    def look_then_take(this: Outbox, name: str) -> bool:
+        was_taken = look(this, name)
+        if takers:
+            assert outbox.claim(handoff, takers.pop()) == "text"
+        return was_taken
+
+    monkeypatch.setattr(Outbox, "_is_taken", look_then_take)
+    outbox.put(f"open/{handoff}.md", "newer text")
+
+    assert outbox.read(f"open/{handoff}.md") is None
+    assert outbox.claim(handoff, "s2") is None
