@@ -4,6 +4,7 @@
 .DESCRIPTION
     %LOCALAPPDATA%\ai-memory-app\env-XXXXXX   one environment an install; the former one goes when the new one works
     %LOCALAPPDATA%\ai-memory-app\current      junction to the environment in use
+    %LOCALAPPDATA%\ai-memory-app\made-bin     says that the folder of the command file was made by this script
     %USERPROFILE%\.local\bin\ai-memory.cmd    calls current\Scripts\ai-memory.exe
 
     A run that is interrupted while it builds leaves the former installation as it was. No profile, no PATH and no
@@ -61,6 +62,7 @@ $app = Join-Path $env:LOCALAPPDATA 'ai-memory-app'
 $current = Join-Path $app 'current'
 $bin = Join-Path (Join-Path $env:USERPROFILE '.local') 'bin'
 $command = Join-Path $bin 'ai-memory.cmd'
+$madeBin = Join-Path $app 'made-bin'
 $mark = 'rem Made by the installer of ai-memory.'
 $memory = if ($env:AI_MEMORY_DATA_DIR) { $env:AI_MEMORY_DATA_DIR } else { Join-Path $env:LOCALAPPDATA 'ai-memory' }
 
@@ -88,8 +90,10 @@ function Remove-Program {
     } else {
         Write-Output "Not there: $command"
     }
+    $hasMadeBin = Test-Path -LiteralPath $madeBin
     if (Test-Path -LiteralPath $app) {
         Remove-Junction $current
+        if ($hasMadeBin) { Remove-Item -LiteralPath $madeBin -Force }
         Get-ChildItem -LiteralPath $app -Directory -Filter 'env-*' | Remove-Item -Recurse -Force
         $busy = Join-Path $app 'busy'
         if (Test-Path -LiteralPath $busy) { Remove-Item -LiteralPath $busy -Force }
@@ -101,6 +105,10 @@ function Remove-Program {
         }
     } else {
         Write-Output "Not there: $app"
+    }
+    if ($hasMadeBin -and (Test-Path -LiteralPath $bin) -and @(Get-ChildItem -LiteralPath $bin -Force).Count -eq 0) {
+        Remove-Item -LiteralPath $bin
+        Write-Output "Removed: $bin"
     }
     Write-Output "Your memory stays: $memory"
     Write-Output 'Hooks that you wired do nothing while the program is gone. Take their entries out of your agents when you like.'
@@ -202,6 +210,7 @@ try {
     $swapped = $true
 
     # 4. The command file, then the environments that nothing names any more (one in use stays until the next run).
+    if (-not (Test-Path -LiteralPath $bin)) { $null = New-Item -ItemType File -Force -Path $madeBin }
     $null = New-Item -ItemType Directory -Force -Path $bin
     Set-Content -LiteralPath $command -Encoding Default -Value @(
         '@echo off',
@@ -215,7 +224,8 @@ try {
     Write-Output "Installed: $version"
     Write-Output "  program  $new"
     Write-Output "  command  $command"
-    Write-Output "  memory   $memory (made by your first write)"
+    $kept = if (Test-Path -LiteralPath $memory) { 'it is there already, and stays as it is' } else { 'made by your first write' }
+    Write-Output "  memory   $memory ($kept)"
     if (($env:PATH -split ';') -notcontains $bin) {
         Write-Output ''
         Write-Output "$bin is not on your PATH. To add it for your user, run:"

@@ -3,6 +3,7 @@
 #
 #   <data home>/ai-memory-app/env-XXXXXX   one environment an install; the former one goes when the new one works
 #   <data home>/ai-memory-app/current      link to the environment in use, replaced in one step
+#   <data home>/ai-memory-app/made         folders around it that this script made: an uninstall takes the empty ones away
 #   ~/.local/bin/ai-memory                 link to current/bin/ai-memory
 #
 # A run that is interrupted leaves the former installation as it was. No shell file is edited. No root is needed.
@@ -91,6 +92,30 @@ memory_dir() {
     fi
 }
 
+# The folder and those above it that are not there, the deepest first.
+missing_of() {
+    folder=$1
+    while [ ! -d "$folder" ]; do
+        say "$folder"
+        folder=$(dirname "$folder")
+    done
+}
+
+# The folder of the program, and the folders that were made for it and hold nothing else.
+remove_app() {
+    made=$(cat "$app/made" 2>/dev/null || :)
+    rm -f "$app/made"
+    if ! rmdir "$app" 2>/dev/null; then
+        [ -z "$made" ] || say "$made" >"$app/made"
+        return 1
+    fi
+    while IFS= read -r folder; do
+        [ -z "$folder" ] || rmdir "$folder" 2>/dev/null || :
+    done <<END
+$made
+END
+}
+
 remove() {
     if link_is_foreign; then
         say "Left alone: $link (not made by this installer)"
@@ -102,7 +127,7 @@ remove() {
     fi
     if [ -d "$app" ]; then
         rm -rf "$current" "$app"/env-?????? "$app/busy"
-        rmdir "$app" 2>/dev/null || say "Left alone: $app (it holds files that this installer did not make)"
+        remove_app || say "Left alone: $app (it holds files that this installer did not make)"
         [ -d "$app" ] || say "Removed: $app"
     else
         say "Not there: $app"
@@ -172,7 +197,9 @@ else
         'Nothing was changed.'
 fi
 
+made=$(missing_of "$data_home"; missing_of "$bin")
 mkdir -p "$app"
+[ -z "$made" ] || say "$made" >>"$app/made"
 if ! mkdir "$app/busy" 2>/dev/null; then
     holder=$(cat "$app/busy/pid" 2>/dev/null || say 0)
     if [ "$holder" -gt 0 ] 2>/dev/null && kill -0 "$holder" 2>/dev/null; then
@@ -185,7 +212,7 @@ swapped=no
 clean_up() {
     [ "$swapped" = yes ] || [ -z "$new" ] || rm -rf "$new"
     rm -rf "$app/busy"
-    rmdir "$app" 2>/dev/null || :
+    [ -e "$current" ] || remove_app || :
 }
 trap clean_up EXIT
 trap 'exit 130' INT
@@ -241,7 +268,12 @@ done
 say "Installed: $version"
 say "  program  $new"
 say "  command  $link"
-say "  memory   $(memory_dir) (made by your first write)"
+memory=$(memory_dir)
+if [ -e "$memory" ]; then
+    say "  memory   $memory (it is there already, and stays as it is)"
+else
+    say "  memory   $memory (made by your first write)"
+fi
 case ":${PATH:-}:" in
 *":$bin:"*) ;;
 *)
@@ -251,4 +283,4 @@ case ":${PATH:-}:" in
     ;;
 esac
 say ''
-say "Try it: $link demo"
+say "Try it: ~/.local/bin/ai-memory demo"

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCRIPT = ROOT / "install.sh"
 POWERSHELL = ROOT / "install.ps1"
+KEPT = "it is there already, and stays as it is"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell script")
 
@@ -37,7 +38,7 @@ def make_wheel(folder: Path, version: str, *, starts: bool = True) -> None:
 
 @dataclass(frozen=True)
 class Machine:
-    """A scratch home, a copy of the script outside any checkout, and a folder of wheels."""
+    """A scratch home with a space in its name, a copy of the script outside any checkout, and a folder of wheels."""
 
     home: Path
     script: Path
@@ -74,11 +75,11 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    for name in ("home", "downloads"):
+    for name in ("my home", "downloads"):
         (tmp_path / name).mkdir()
     make_wheel(tmp_path / "wheels", "1.0")
     script = shutil.copy(SCRIPT, tmp_path / "downloads" / "install.sh")
-    return Machine(tmp_path / "home", Path(script), tmp_path / "wheels")
+    return Machine(tmp_path / "my home", Path(script), tmp_path / "wheels")
 
 
 def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine) -> None:
@@ -87,15 +88,20 @@ def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine) -> N
     assert first.returncode == 0, first.stderr
     assert machine.say("x") == f"ai-memory 1.0 {machine.app}/current/bin/python x"
     assert "Installed: ai-memory 1.0" in first.stdout
+    memory = machine.home / ".local" / "share" / "ai-memory"
+    assert f"memory   {memory} (made by your first write)" in first.stdout
     assert 'export PATH="$HOME/.local/bin:$PATH"' in first.stdout
     assert list((machine.app / "current").glob("lib/python3*/site-packages/ai_memory/__pycache__/__main__.*.pyc"))
     (former,) = machine.app.glob("env-*")
 
     make_wheel(machine.wheels, "2.0")
+    memory.mkdir()
+    (memory / "state.db").write_text("kept")
     second = machine.run("--extras", "embed,llm", PATH=f"{machine.command.parent}{os.pathsep}{os.environ['PATH']}")
     assert second.returncode == 0, second.stderr
     assert "ai-memory[embed,llm]" in second.stdout
     assert "export PATH" not in second.stdout
+    assert f"memory   {memory} ({KEPT})" in second.stdout
     assert machine.say() == f"ai-memory 2.0 {machine.app}/current/bin/python"
     (present,) = machine.app.glob("env-*")
     assert present != former
@@ -107,14 +113,10 @@ def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine) -> N
     assert machine.say() == f"ai-memory 2.0 {machine.app}/current/bin/python"
     assert list(machine.app.glob("env-*")) == [present], "the failed environment stayed"
 
-    memory = machine.home / ".local" / "share" / "ai-memory"
-    memory.mkdir()
-    (memory / "state.db").write_text("kept")
     gone = machine.run("--uninstall")
     assert gone.returncode == 0, gone.stderr
     assert f"Your memory stays: {memory}" in gone.stdout
-    left = [".local/bin", ".local/share", ".local/share/ai-memory", ".local/share/ai-memory/state.db"]
-    assert machine.files() == left
+    assert machine.files() == [".local/share", ".local/share/ai-memory", ".local/share/ai-memory/state.db"]
     assert machine.run("--uninstall").returncode == 0, "a second uninstall finds nothing and is fine"
 
 
@@ -133,8 +135,20 @@ def test_a_package_that_cannot_be_had_leaves_nothing_behind(machine: Machine) ->
     done = machine.run(PIP_FIND_LINKS=str(machine.home))
     assert done.returncode == 1
     assert "installing ai-memory failed" in done.stderr
-    assert not machine.app.exists()
-    assert not machine.command.exists()
+    assert machine.files() == []
+
+
+@pytest.mark.parametrize("folder", [".local/bin", ".local/share"])
+def test_a_folder_that_was_there_before_stays_though_it_is_empty(machine: Machine, folder: str) -> None:
+    (machine.home / folder).mkdir(parents=True)
+    machine.run(PIP_FIND_LINKS=str(machine.home))
+    assert machine.files() == [folder]
+
+
+def test_an_uninstall_takes_the_folders_away_that_the_install_made(machine: Machine) -> None:
+    assert machine.run().returncode == 0
+    assert machine.run("--uninstall").returncode == 0
+    assert not (machine.home / ".local").exists()
 
 
 def test_without_python_and_uv_it_says_what_to_do(machine: Machine, tmp_path: Path) -> None:
@@ -200,7 +214,7 @@ def test_the_windows_script_offers_the_same() -> None:
     assert text.isascii(), "PowerShell 5 reads other bytes in the code page of the machine"
     for word in ("$Extras", "$Uninstall", "$Help", "'embed', 'llm', 'all'", "ai-memory-app", "compileall", "--version"):
         assert word in text, word
-    for says in ("Your memory stays", "exists and was not made by this installer", "another install is running"):
+    for says in ("Your memory stays", "exists and was not made by this installer", "another install is running", KEPT):
         assert says in text and says in SCRIPT.read_text(encoding="utf-8"), says
     assert text.count("{") == text.count("}")
     assert text.count("(") == text.count(")")

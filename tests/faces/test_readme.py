@@ -128,23 +128,40 @@ def test_a_pasted_hook_with_half_a_program_does_not_block_the_agent(tmp_path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_pasted_hook_records_an_event_of_an_installed_program(tmp_path: Path, path_with_command: str) -> None:
-    stand_up_program(tmp_path)
+@pytest.mark.parametrize("home_name", ["home", "my home", "it's $(touch x) *"])
+def test_a_pasted_hook_records_an_event_of_an_installed_program(
+    home_name: str, tmp_path: Path, path_with_command: str
+) -> None:
+    home = tmp_path / home_name
+    stand_up_program(home)
     (first,) = blocks("sh", "## Connect your agents")[:1]
-    assert shell(first, tmp_path, PATH=path_with_command, HOME=str(tmp_path)).returncode == 0
-    event = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "UserPromptSubmit", "prompt": "mend"}
+    assert shell(first, home, PATH=path_with_command, HOME=str(home)).returncode == 0
+    event = {"session_id": "s", "cwd": str(home), "hook_event_name": "UserPromptSubmit", "prompt": "mend"}
     done = subprocess.run(
         ["sh", "-c", hook_commands()["UserPromptSubmit"]],
         input=json.dumps(event),
         capture_output=True,
         encoding="utf-8",
-        env=os.environ | {"HOME": str(tmp_path)},
+        cwd=home,
+        env=os.environ | {"HOME": str(home)},
         timeout=60,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    spool = tmp_path / ".local" / "share" / "ai-memory" / "spool"
+    spool = home / ".local" / "share" / "ai-memory" / "spool"
     assert [file for file in spool.iterdir() if file.suffix == ".json"]
+    assert [file.name for file in home.iterdir()] == [".local"]
+
+
+@pytest.mark.parametrize("name", hook_commands())
+def test_no_word_of_a_pasted_hook_is_split_at_a_space(name: str) -> None:
+    """Outside double quotes stands no `$`: a home folder may hold anything."""
+    assert "$" not in re.sub(r'"[^"]*"', "", hook_commands()[name])
+
+
+def test_the_data_dir_of_a_mac_is_written_as_json_takes_it() -> None:
+    (data_dir,) = re.findall(r"write `(.*?)`\nafter `--data-dir`", README)
+    assert json.loads(f'"{data_dir}"') == '"$HOME/Library/Application Support/ai-memory"'
 
 
 def test_the_codex_entry_is_toml_that_starts_the_bridge() -> None:
