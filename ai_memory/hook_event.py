@@ -9,8 +9,8 @@ import os
 import re
 import time
 
-from ai_memory import hook_payload, hook_policy
-from ai_memory.scrub import MARK, UNSCANNED, cut_middle, scrub, strip_private
+from ai_memory import hook_payload, hook_places, hook_policy
+from ai_memory.scrub import MARK, UNSCANNED, cut_middle, scrub, scrub_together, strip_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,17 @@ MAX_NODES = 512
 MAX_DEPTH = 8
 INJECTED = "ai-memory:untrusted-history"
 """As in `ai_memory.text.fences.MARK`: text that holds it came from memory and is not fed back to it."""
+
+_NAMES = {
+    "source_event": hook_payload.NAME_LENGTH,
+    "session": hook_payload.SESSION_LENGTH,
+    "cwd": hook_payload.CWD_LENGTH,
+    "agent_id": hook_payload.NAME_LENGTH,
+    "tool": hook_payload.NAME_LENGTH,
+    "call_id": hook_payload.CALL_ID_LENGTH,
+}
+"""Members of an event that name something, and how much of each is kept."""
+_IDS = ("session", "call_id")
 
 _OWN_TOOL = r"(?:^|__|:)ai[-_]memory(?:__|$)|(?:^|__|:)memory_"
 _OWN_COMMAND = r"(?:^|[\s;&|(`'\"/\\])ai-memory(?:\.exe|\.cmd)?(?:[\s'\"]|$)|-m[ \t]+ai_memory\b"
@@ -175,6 +186,25 @@ def build(
         text, limit = _said(payload, kind, policy)
         event["text"] = cleaner.text(_without_injected(text, flags), limit)
     return event
+
+
+def clean_names(event: "dict[str, Any]", policy: "Policy") -> None:
+    """Scrub and cut what the event names, and the texts of its `extra`, in place and in one look.
+
+    The id of a session or call that cannot stay gives way to a UUID made of it: so that of a session remains what it
+    would have been (decision B2), and two calls do not become one.
+    """
+    extra = event.get("extra") or {}
+    places = [(event, name, most) for name, most in _NAMES.items() if event.get(name)]
+    places += [(extra, name, hook_payload.MEMBER_LENGTH) for name, value in extra.items() if isinstance(value, str)]
+    given = [holder[name] for holder, name, _ in places]
+    cleaned = scrub_together(given, extra=policy.extra, allow=policy.allow)
+    for (holder, name, most), text, clean in zip(places, given, cleaned, strict=True):
+        if name in _IDS and (clean != text or len(text) > most):
+            clean = hook_places.session_uuid(event["agent"], text)
+        elif name == "call_id":
+            clean = "".join(sign for sign in text if sign.isalnum() or sign in "_.-")
+        holder[name] = clean[:most]
 
 
 def _said(payload: "Mapping[str, Any]", kind: str, policy: "Policy") -> "tuple[str, int]":

@@ -181,7 +181,8 @@ class Call:
         self.now_us = time.time_ns() // 1000
         self.process = os.getppid()
         told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
-        self.source_event = str(told or options.event or payload.get("type") or "")[:200]
+        named = str(told or options.event or payload.get("type") or "")
+        self.source_event = named[: hook_payload.NAME_LENGTH + hook_payload.REACH]
         self.kind = hook_payload.canonical_event(options.event or self.source_event)
         self.caller = hook_payload.detect(payload, agent, os.environ)
         self.agent = self.caller or agent
@@ -199,7 +200,7 @@ class Call:
         own = environ.get("CLAUDE_CODE_SESSION_ID", "") if self.agent == "claude-code" else ""
         named = environ.get("AI_MEMORY_SESSION_ID", "") or own
         if named:
-            return named[:512]
+            return named[: hook_payload.SESSION_LENGTH + hook_payload.REACH]
         if self.agent in _WITHOUT_IDS:
             return f"process-{self.process}-{_started(self.process)}"
         if self.kind == "session-start":
@@ -273,7 +274,7 @@ class Call:
         shown = "\n".join(part for part in (text, brief) if part)
         if not shown:
             return empty, None
-        return _form(form, self.kind, shown), (lambda: self._confirm(handoff)) if handoff else None
+        return _form(form, self.kind, shown), (lambda: self._confirm(handoff, policy)) if handoff else None
 
     def _is_repeated_start(self) -> bool:
         """Antigravity tells of every model call; only the first starts a session (#298)."""
@@ -292,7 +293,7 @@ class Call:
         )
 
     def _head(self, kind: str) -> "dict[str, Any]":
-        """The members that every event has. They stand first, so that a reader of a file's head finds them."""
+        """The members that every event has, not clean yet. They stand first: a reader of a file's head finds them."""
         return {
             "v": 1,
             "agent": self.agent,
@@ -307,7 +308,6 @@ class Call:
 
     def _spool(self, policy: "Policy") -> None:
         from ai_memory import hook_event, hook_spool
-        from ai_memory.scrub import strip_controls
 
         is_tool = self.kind in ("pre-tool-use", "post-tool-use")
         load = hook_spool.Load(self.data_dir, policy.max_files, must_look=False)
@@ -319,22 +319,18 @@ class Call:
         if self.subagent:
             self.flags.append("subagent")
         event = self._head(self.kind)
-        for name in ("source_event", "session", "cwd", "agent_id"):
-            event[name] = strip_controls(event[name])
         event |= hook_event.build(
             self.payload, self.kind, policy, data_dir=self.data_dir, cwd=self.cwd, flags=self.flags
         )
         event["flags"] = self.flags
         event["extra"] = self._extra(policy)
+        hook_event.clean_names(event, policy)
         kept = {key: value for key, value in event.items() if value not in (None, "", [], {})}
         hook_spool.put(self.data_dir, kept)
         hook_spool.kick(self.data_dir, self.kind, load.waiting)
 
     def _extra(self, policy: "Policy") -> "dict[str, Any]":
-        from ai_memory.scrub import scrub
-
-        found = hook_payload.kept_members(self.payload)
-        kept = {key: scrub(value) if isinstance(value, str) else value for key, value in found.items()}
+        kept = hook_payload.kept_members(self.payload)
         if policy.decision != "keep":
             kept = {key: value for key, value in kept.items() if key in ("source", "reason", "trigger", "model")}
         if self.options.agent and hook_payload.canonical_agent(self.options.agent) != self.agent:
@@ -342,14 +338,15 @@ class Call:
         kept["process"] = self.process
         return kept
 
-    def _confirm(self, handoff: str) -> None:
+    def _confirm(self, handoff: str, policy: "Policy") -> None:
         """The handoff was printed: only now it is taken for good."""
-        from ai_memory import hook_spool
+        from ai_memory import hook_event, hook_spool
 
         event = self._head("handoff-claimed")
         event["at_us"] = time.time_ns() // 1000
         event["text"] = handoff
         event["extra"] = {"handoff": handoff, "process": self.process}
+        hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
         hook_spool.kick(self.data_dir, "handoff-claimed", 0)
 

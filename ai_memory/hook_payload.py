@@ -101,6 +101,15 @@ INJECTION = {
 SILENT = ("kiro-cli", "kiro-cli-v3", "kimi-code")
 """Whatever these are told becomes text of the conversation, even `{}`."""
 
+SESSION_LENGTH = 512
+CWD_LENGTH = 4_096
+"""No directory has a longer name, so a longer text is none."""
+NAME_LENGTH = 200
+CALL_ID_LENGTH = 128
+MEMBER_LENGTH = 1_024
+REACH = 4_096
+"""Characters beyond these lengths that are read too, so that no secret is split before it is found."""
+
 _NESTED = ("payload", "event", "properties", "info", "path", "tool_info", "preToolUse", "postToolUse", "extra")
 _SESSION = ("session_id", "sessionId", "sessionID", "session", "conversationId", "conversation_id", "thread-id")
 _MORE_SESSION = ("trajectory_id", "taskId")
@@ -232,7 +241,7 @@ def session_of(payload: "Mapping[str, Any]") -> str:
         if isinstance(info, dict):
             value = info.get("sessionID") or info.get("id") or value
     text = str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-    return "" if text == "empty-state-draft" else text[:512]
+    return "" if text == "empty-state-draft" else text[: SESSION_LENGTH + REACH]
 
 
 def cwd_of(payload: "Mapping[str, Any]") -> str:
@@ -241,15 +250,15 @@ def cwd_of(payload: "Mapping[str, Any]") -> str:
         value = find(payload, (key,))
         if isinstance(value, list):
             value = next((one for one in value if isinstance(one, str) and one), None)
-        if isinstance(value, str) and value and "\0" not in value:
-            return value[:4096]
+        if isinstance(value, str) and value and "\0" not in value and len(value) <= CWD_LENGTH:
+            return value
     return ""
 
 
 def subagent_of(payload: "Mapping[str, Any]") -> str:
     """Id of the subagent that the event belongs to. `agent_type` alone is none: `--agent` sets it too (#1041)."""
     value = payload.get("agent_id") or payload.get("subagentType")
-    return str(value)[:200] if isinstance(value, (str, int)) else ""
+    return str(value)[: NAME_LENGTH + REACH] if isinstance(value, (str, int)) else ""
 
 
 def prompt_of(payload: "Mapping[str, Any]") -> str:
@@ -288,10 +297,8 @@ def tool_of(payload: "Mapping[str, Any]") -> "tuple[str, Any, str]":
         if not isinstance(name, str) and given:
             name = "shell" if "command" in given else "edit" if "edits" in given else None
     call_id = find(payload, _CALL_ID)
-    kept = (
-        "".join(sign for sign in str(call_id) if sign.isalnum() or sign in "_.-")[:128] if call_id is not None else ""
-    )
-    return (name[:200] if isinstance(name, str) else "", given, kept)
+    kept = str(call_id)[: CALL_ID_LENGTH + REACH] if call_id is not None else ""
+    return (name[: NAME_LENGTH + REACH] if isinstance(name, str) else "", given, kept)
 
 
 def result_of(payload: "Mapping[str, Any]") -> "tuple[str, str]":
@@ -383,7 +390,7 @@ def kept_members(payload: "Mapping[str, Any]") -> "dict[str, Any]":
     for key, name in _KEPT.items():
         value = find(payload, (key,))
         if isinstance(value, str) and value:
-            found.setdefault(name, value[:1024])
+            found.setdefault(name, value[: MEMBER_LENGTH + REACH])
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             found.setdefault(name, value)
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from ai_memory.model import Sanitized
-from ai_memory.scrub import cut_middle, scrub, strip_private
+from ai_memory.scrub import BETWEEN, cut_middle, scrub, strip_private
 
 
 def sanitize(text: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ()) -> Sanitized:
@@ -15,17 +15,13 @@ def sanitize(text: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ())
     return Sanitized(scrub(strip_private(text), extra=extra, allow=allow))
 
 
-_BETWEEN = "\n" * 32
-"""Stands between texts that are looked at together. No pattern reaches over it: none takes more than 16 blanks."""
-
-
 def sanitize_together(texts: Sequence[str]) -> list[Sanitized]:
     """Each text as `sanitize` gives it, at the price of one look where none holds anything.
 
     Nearly every pattern of a look only finds that its literal is not there, which costs the same for one text as for
     three short ones. Where the look changes anything, each text is sanitised by itself.
     """
-    joined = _BETWEEN.join(texts)
+    joined = BETWEEN.join(texts)
     if sanitize(joined) == joined:
         return [Sanitized(text) for text in texts]
     return [sanitize(text) for text in texts]
