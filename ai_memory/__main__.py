@@ -1,5 +1,7 @@
 """Which front door a call takes. Hook, drain and bridge never import the command line; nothing heavy stands here."""
 
+import _signal  # type: ignore[import-not-found]  # what lies below `signal`, without its enums: 2 ms
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -7,9 +9,53 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+INTERRUPTED = 130
+
+
 def main(words: "Sequence[str] | None" = None) -> int:
-    """Run the call that the words, or the process's own arguments, make. Gives its exit code."""
+    """Run the call that the words, or the process's own arguments, make. Gives its exit code.
+
+    An interrupt ends the process in one line wherever it falls, imports too; a hook says nothing and succeeds. What was
+    being written is whole or not there at all.
+    """
     words = list(sys.argv[1:] if words is None else words)
+    is_hook = words[:1] == ["hook"]
+    sys.unraisablehook = _end_if_interrupted
+    try:
+        code = _run(words)
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # all is done and said
+    except KeyboardInterrupt:
+        if not is_hook:
+            sys.stderr.write("interrupted\n")
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        _leave(0 if is_hook else code)
+    return code
+
+
+def _end_if_interrupted(fault: "sys.UnraisableHookArgs") -> None:
+    """End also at an interrupt that Python cannot raise, since it fell into a callback, such as that of an import.
+
+    Crash: safe, as a kill is.
+    """
+    if fault.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(fault)
+        return
+    sys.stderr.write("interrupted\n")
+    _leave(INTERRUPTED)
+
+
+def _leave(code: int) -> None:
+    """End here: an interpreter that saw an interrupt fall into an `exec`, as dataclasses do, kills itself at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # its reader was interrupted, too
+            continue
+    os._exit(code)
+
+
+def _run(words: "list[str]") -> int:
     match words:
         case ["hook", *rest]:
             from ai_memory.hook_front import main as hook  # the hook's budget is 3 x a bare interpreter

@@ -25,7 +25,7 @@ MAX_STEPS = 5
 MAX_CARRIED = 10
 """Questions or steps in all, with those of the handoff that the session took."""
 LIFETIME_US = 14 * DAY_US
-"""How long a handoff stays open when the settings say nothing: what nobody took in two weeks is no open work any more."""
+"""How long a handoff stays open when the settings say nothing: after two weeks nobody calls it open work."""
 
 CONSUMED = (
     "This is the handoff of that session, and it is consumed by being shown here: a second accept returns null. "

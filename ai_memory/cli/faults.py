@@ -37,6 +37,8 @@ def guarded(words: Sequence[str], run: Callable[[], int]) -> int:
     try:
         code = run()
         sys.stdout.flush()
+        if code == INTERRUPTED:  # Typer made a code of it, without a word
+            say("interrupted")
         return code
     except MemoryFault as fault:
         _tell(is_json, fault.code, fault.message, fault.hint)

@@ -214,6 +214,89 @@ def test_an_interrupted_write_leaves_nothing_half_done(room: Room) -> None:
     assert room.ok("write-page", "-p", "notes/a.md", "-b", "new").startswith("changed")
 
 
+INTERRUPTED_AT = """
+import builtins, os, signal, sys
+wanted, words = sys.argv[1], sys.argv[2:]
+imported = builtins.__import__
+def watched(name, *rest):
+    if name == wanted:
+        builtins.__import__ = imported
+        os.kill(os.getpid(), signal.SIGINT)
+    return imported(name, *rest)
+from ai_memory.__main__ import main
+builtins.__import__ = watched
+sys.exit(main(words))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("ai_memory.cli.app", "typer", "dataclasses", "ai_memory.cli.faults", "ai_memory.store.memory"),
+        *("dulwich.repo", "filelock", "ai_memory.store.writing"),
+    ],
+)
+def test_an_interrupt_that_falls_into_an_import_ends_with_130_and_one_line(room: Room, module: str) -> None:
+    words = ("write-page", "-p", "notes/a.md", "-b", "x")
+    command = [sys.executable, "-c", INTERRUPTED_AT, module, *words]
+    done = subprocess.run(command, cwd=room.checkout, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    assert room.ok("write-page", "-p", "notes/a.md", "-b", "x").startswith("created")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_inside_an_exec_is_no_end_by_signal() -> None:
+    """Python kills itself at exit when an interrupt fell into a text that `exec` ran, caught or not."""
+    code = (
+        "import sys, ai_memory.cli.app as app\n"
+        "from ai_memory.__main__ import main\n"
+        "app.main = lambda words: exec('import os, signal; os.kill(os.getpid(), signal.SIGINT)')\n"
+        "sys.exit(main(['recent']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_in_a_callback_that_cannot_raise_counts() -> None:
+    code = (
+        "import os, signal, sys, weakref, ai_memory.cli.app as app\n"
+        "from ai_memory.__main__ import main\n"
+        "class Thing: pass\n"
+        "def run(words):\n"
+        "    thing = Thing()\n"
+        "    held = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGINT))\n"
+        "    del thing\n"
+        "    print('went on')\n"
+        "    return 0\n"
+        "app.main = run\n"
+        "sys.exit(main(['recent']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_after_the_answer_changes_nothing() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from ai_memory.__main__ import main\n"
+        "code = main(['--version'])\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.exit(code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_never_makes_a_hook_fail(room: Room) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_AT, "ai_memory.hook_front", "hook", "--event", "stop"]
+    done = subprocess.run(command, cwd=room.checkout, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_no_colour_is_asked_for_and_none_is_given(room: Room) -> None:
     room.ok("write-page", "-p", "notes/a.md", "-b", "x")
     done = room.process("pages", env={"NO_COLOR": "1", "FORCE_COLOR": ""})
