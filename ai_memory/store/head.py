@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ai_memory.clock import rfc3339
 from ai_memory.errors import StoreFault
-from ai_memory.store.gitlock import is_own
+from ai_memory.store.gitlock import WAIT_S, is_own
 
 BRANCH = "refs/heads/main"
 """The truth for pages (decision A1)."""
@@ -16,7 +17,7 @@ OWN_INDEX_LOCK, OWN_BRANCH_LOCK = "index.ai-memory", "main.ai-memory"
 """Second names, in `.git`, of the locks that our writers take there: see `gitlock`."""
 
 YOUNG_LOCK_S = 600.0
-"""An `index.lock` younger than this belongs to a git that still runs."""
+"""A lock younger than this belongs to a git that still runs; an older one most likely to a git that was killed."""
 
 _HEX40 = re.compile(r"[0-9a-f]{40}\Z")
 
@@ -75,13 +76,24 @@ def unfinished(git: Path) -> Unfinished | None:
     if head != f"ref: {BRANCH}":
         where = head.removeprefix("ref: ").removeprefix("refs/heads/") or "nothing"
         return Unfinished(f"its HEAD points to {where}, not to main", f"`git -C {git.parent} switch main`")
-    if _is_young(git / "index.lock") and not is_own(git / "index.lock", git / OWN_INDEX_LOCK):
-        return Unfinished("a git command is running there", f"wait for it, or remove {git / 'index.lock'} if none runs")
+    return _locked(git)
+
+
+def _locked(git: Path) -> Unfinished | None:
+    """A lock of git's on what every write replaces. Of any age: a write that began over it could not be ended."""
+    for lock, own, least_s in (
+        (git / "index.lock", git / OWN_INDEX_LOCK, 0.0),
+        (git / f"{BRANCH}.lock", git / OWN_BRANCH_LOCK, WAIT_S),  # git holds it for milliseconds, a write waits so long
+    ):
+        try:
+            since_s = lock.stat().st_mtime
+        except OSError:
+            continue
+        age_s = abs(time.time() - since_s)
+        if age_s < least_s or is_own(lock, own):
+            continue
+        if age_s < YOUNG_LOCK_S:
+            return Unfinished("a git command is running there", f"wait for it, or remove {lock} if none runs")
+        since = rfc3339(int(since_s) * 1_000_000)
+        return Unfinished(f"a git command left {lock} there at {since}", "remove that file if no git runs there")
     return None
-
-
-def _is_young(lock: Path) -> bool:
-    try:
-        return time.time() - lock.stat().st_mtime < YOUNG_LOCK_S
-    except OSError:
-        return False

@@ -15,6 +15,7 @@ from ai_memory.bridge.manifest import MANIFEST, manifest
 from ai_memory.bridge.options import selected
 from ai_memory.operations.table import OPERATION_BY_TOOL
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 CORE_TOKENS = 1_500
 FULL_TOKENS = 6_000
 INSTRUCTIONS_CHARACTERS = 2_048
@@ -60,11 +61,21 @@ def test_every_tool_has_a_title_and_a_description_that_says_when() -> None:
         assert 20 < len(tool["description"]) < 300
 
 
+def tokens_of(profile: str) -> int:
+    """A quarter of the UTF-8 bytes, rounded up (decision C10)."""
+    listed = json.dumps({"tools": tools(profile)}, separators=(",", ":"), ensure_ascii=False)
+    return ceil(len(listed.encode()) / 4)
+
+
 @pytest.mark.parametrize(("profile", "tokens"), [("core", CORE_TOKENS), ("full", FULL_TOKENS)])
 def test_the_tools_fit_the_budget(profile: str, tokens: int) -> None:
-    """Tokens are a quarter of the UTF-8 bytes, rounded up (decision C10)."""
-    listed = json.dumps({"tools": tools(profile)}, separators=(",", ":"), ensure_ascii=False)
-    assert ceil(len(listed.encode()) / 4) <= tokens
+    assert tokens_of(profile) <= tokens
+
+
+@pytest.mark.parametrize(("profile", "budget"), [("core", CORE_TOKENS), ("full", FULL_TOKENS)])
+def test_the_page_of_benchmarks_tells_the_tokens(profile: str, budget: int) -> None:
+    row = f"| {profile} | {len(tools(profile))} | {tokens_of(profile):,} | ≤ {budget:,} | met |"
+    assert row in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").splitlines()
 
 
 def test_the_instructions_fit_where_they_are_cut_and_name_tools_that_exist() -> None:

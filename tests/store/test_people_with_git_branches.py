@@ -3,15 +3,13 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from wiki_room import WikiRoom, ref
 
-from ai_memory.errors import MemoryFault, StoreFault
-from ai_memory.store.head import YOUNG_LOCK_S
+from ai_memory.errors import StoreFault
 
 A = "default/shop/notes/a.md"
 
@@ -313,17 +311,29 @@ def test_a_git_that_takes_the_index_in_the_middle_of_our_write_loses_nothing_to_
     room.assert_in_step()
 
 
-def test_a_lock_that_a_dead_git_left_long_ago_is_named_and_costs_no_page(room: WikiRoom) -> None:
-    lock = room.data_dir.git / "index.lock"
+@pytest.mark.parametrize("name", ["index.lock", "refs/heads/main.lock"])
+def test_a_lock_that_a_dead_git_left_long_ago_keeps_every_write_out_and_is_named(room: WikiRoom, name: str) -> None:
+    lock = room.data_dir.git / name
     lock.write_bytes(b"DIRC")
-    old = time.time() - YOUNG_LOCK_S - 1
+    old = 1_764_000_000
     os.utime(lock, (old, old))
-    room.put("notes/d.md")  # branch and state hold it
-    with pytest.raises(MemoryFault) as told:
-        room.put("notes/e.md")
-    assert str(lock) in told.value.hint
+    before = room.git("rev-parse", "HEAD")
+    with pytest.raises(StoreFault) as told:
+        room.put("notes/d.md")
+    assert told.value.message == f"The wiki cannot be written: a git command left {lock} there at 2025-11-24T16:00:00Z."
+    assert told.value.hint == "End it: remove that file if no git runs there."
+    assert room.git("rev-parse", "HEAD") == before
+    assert not room.data_dir.pending.exists()
     assert lock.read_bytes() == b"DIRC"
     lock.unlink()
-    room.put("notes/e.md")
+    room.put("notes/d.md")
+    assert room.text("notes/d.md") == "text\n"
+    room.assert_in_step()
+
+
+def test_a_lock_of_the_branch_that_a_git_takes_for_a_moment_is_waited_for(room: WikiRoom) -> None:
+    lock = room.data_dir.git / "refs" / "heads" / "main.lock"
+    lock.write_bytes(b"")
+    room.put("notes/d.md", step=lambda step: lock.unlink(missing_ok=True) if step == "pending" else None)
     assert room.text("notes/d.md") == "text\n"
     room.assert_in_step()
