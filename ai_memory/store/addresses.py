@@ -1,16 +1,22 @@
 """What a path in the wiki's repository is the address of."""
 
+import re
+
 from ai_memory.model import PageRef
 from ai_memory.text.names import is_page_path
 
 META_NAME = "_meta.md"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def page_ref(git_path: str) -> PageRef | None:
-    """The page that stands at a path of the repository, or None when it is no page."""
+    """The page that stands at a path of the repository, or None when it is no page.
+
+    A name that is not UTF-8 is none: no row of the index could hold it, and no call could name it.
+    """
     workspace, _, rest = git_path.partition("/")
     project, slash, path = rest.partition("/")
-    if not slash or workspace.startswith(".") or project.startswith("."):
+    if not slash or workspace.startswith(".") or project.startswith(".") or not is_utf8(git_path):
         return None
     return PageRef(workspace, project, path) if is_page_path(path) else None
 
@@ -18,7 +24,13 @@ def page_ref(git_path: str) -> PageRef | None:
 def meta_project(git_path: str) -> tuple[str, str] | None:
     """Workspace and project whose `_meta.md` stands at that path, or None."""
     parts = git_path.split("/")
-    return (parts[0], parts[1]) if len(parts) == 3 and parts[2] == META_NAME else None
+    is_meta = len(parts) == 3 and parts[2] == META_NAME and is_utf8(git_path)
+    return (parts[0], parts[1]) if is_meta else None
+
+
+def is_utf8(git_path: str) -> bool:
+    """Whether the bytes of the path were UTF-8: others arrive as lone surrogates."""
+    return git_path.isascii() or git_path.isprintable() or _SURROGATE.search(git_path) is None
 
 
 def meta_path(workspace: str, project: str) -> str:

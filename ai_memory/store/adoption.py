@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef
-from ai_memory.store.addresses import META_NAME, PageFolder, folder_of, is_ours, page_ref
+from ai_memory.store.addresses import META_NAME, PageFolder, folder_of, is_ours, is_utf8, page_ref
 from ai_memory.store.pending import PathChange
 from ai_memory.store.wiki import Wiki
 from ai_memory.store.worktree import Look, has_conflict_markers
@@ -100,7 +100,7 @@ def _committed(wiki: Wiki, head: str | None, look: Look, *, is_everything: bool)
         ours = PageFolder(folder)
         for entry, (mode, blob) in wiki.folder(head, folder).items():
             name = entry.decode("utf-8", "surrogateescape")
-            if mode & 0o170000 == 0o100000 and ours.takes(name):
+            if mode & 0o170000 == 0o100000 and ours.takes(name) and is_utf8(name):
                 found[f"{folder}/{name}"] = blob
     return found
 

@@ -8,15 +8,17 @@ goes.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from ai_memory.clock import within_calendar
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef, Project
 from ai_memory.store.addresses import META_NAME, is_ours, meta_project, page_ref
 from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.index_schema import TABLES
-from ai_memory.text.chunks import chunks
-from ai_memory.text.links import links
-from ai_memory.text.page import ParsedPage, parse, parse_leniently
+from ai_memory.text.chunks import Chunk, chunks
+from ai_memory.text.links import Link, links
+from ai_memory.text.page import ParsedPage, parse_leniently, plain_page
 from ai_memory.text.times import parse_time
 
 
@@ -124,12 +126,7 @@ def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFi
 def read_project(named: tuple[str, str], content: bytes) -> Project:
     """What a `_meta.md` says. The folder's name wins over what stands inside; a broken file says nothing."""
     workspace, name = named
-    try:
-        meta = parse(content.decode("utf-8", "replace"), path=META_NAME).frontmatter
-        created = meta.get("created_at")
-        created_at_us = parse_time(created) if isinstance(created, str) else 0
-    except MemoryFault:
-        meta, created_at_us = {}, 0
+    meta = parse_leniently(content.decode("utf-8", "replace"), path=META_NAME).frontmatter
     return Project(
         id=_text(meta.get("id")) or "",
         workspace=workspace,
@@ -138,8 +135,15 @@ def read_project(named: tuple[str, str], content: bytes) -> Project:
         identity_source=_text(meta.get("identity_source")),
         aliases=_texts(meta.get("aliases")),
         former_names=_texts(meta.get("former_names")),
-        created_at_us=created_at_us,
+        created_at_us=_instant(meta.get("created_at")),
     )
+
+
+def _instant(value: object) -> int:
+    try:
+        return parse_time(value) if isinstance(value, str) else 0
+    except MemoryFault:
+        return 0
 
 
 def _text(value: object) -> str | None:
@@ -168,6 +172,19 @@ def _remove_page(connection: Connection, ref: PageRef) -> None:
     connection.execute("DELETE FROM pages WHERE id = ?", row)
 
 
+UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+"""What a text that one of our readers did not foresee makes it raise. A page is a person's: it must stop no other."""
+
+
+class Read(NamedTuple):
+    """A file as the index takes it."""
+
+    text: str
+    parsed: ParsedPage
+    fault: str
+    """What is wrong with it; empty when nothing is."""
+
+
 class _Rows:
     """The rows of several pages, a list a table: five statements a page cost a rebuild as much as reading it."""
 
@@ -179,7 +196,25 @@ class _Rows:
         self.chunks: list[tuple[object, ...]] = []
 
     def add(self, page_id: int, ref: PageRef, file: IndexedFile) -> None:
+        """The rows of one file. Where they cannot be made, the file is plain text in one piece: the others go on."""
         text, parsed, fault = read_text(ref, file.content or b"")
+        try:
+            targets = links(parsed.body, at=ref, relations=parsed.frontmatter.get("relations"))
+            passages = chunks(parsed.body, first_line=parsed.body_line)
+            self._take(page_id, ref, file, Read(text, parsed, fault), targets, passages)
+        except UNREADABLE as error:
+            parsed = plain_page(text, path=ref.path)
+            whole = Chunk("", 1, text.count("\n") + 1, text)
+            fault = "; ".join(filter(None, (fault, _as_plain_text(ref, error))))
+            self._take(page_id, ref, file, Read(text, parsed, fault), [], [whole])
+
+    def _take(
+        self, page_id: int, ref: PageRef, file: IndexedFile, read: Read, targets: list[Link], passages: list[Chunk]
+    ) -> None:
+        """All rows or none. *Errors*: one of `UNREADABLE` for what JSON or SQLite cannot hold."""
+        parsed = read.parsed
+        frontmatter = json.dumps(parsed.frontmatter, ensure_ascii=False, allow_nan=False)
+        frontmatter.encode("utf-8")  # SQLite would refuse a lone surrogate, and with it the whole batch
         self.pages.append(
             (
                 page_id,
@@ -192,23 +227,20 @@ class _Rows:
                 parsed.tier,
                 parsed.pinned,
                 parsed.expires_at_us,
-                file.updated_at_us,
-                json.dumps(parsed.frontmatter, ensure_ascii=False),
-                text,
-                len(text) - len(parsed.body),
-                fault,
+                within_calendar(file.updated_at_us),
+                frontmatter,
+                read.text,
+                len(read.text) - len(parsed.body),
+                read.fault,
             )
         )
         self.tags += [(tag, page_id) for tag in parsed.tags]
         self.entities += [(name, page_id) for name in parsed.entities]
-        self.links += [
-            (page_id, link.workspace, link.project, link.path, link.kind)
-            for link in links(parsed.body, at=ref, relations=parsed.frontmatter.get("relations"))
-        ]
+        self.links += [(page_id, link.workspace, link.project, link.path, link.kind) for link in targets]
         words = path_words(ref.path, parsed.tags)
         self.chunks += [
             (page_id, order, chunk.start_line, chunk.end_line, parsed.title, words, chunk.heading, chunk.body)
-            for order, chunk in enumerate(chunks(parsed.body, first_line=parsed.body_line))
+            for order, chunk in enumerate(passages)
         ]
 
     def write(self, connection: Connection) -> None:
@@ -222,7 +254,7 @@ class _Rows:
         connection.execute(_ADD_TO_FTS, (json.dumps([page[0] for page in self.pages]),))
 
 
-def read_text(ref: PageRef, content: bytes) -> tuple[str, ParsedPage, str]:
+def read_text(ref: PageRef, content: bytes) -> Read:
     """Text of a file, what it says, and what is wrong with it ("" when nothing is). Never raises."""
     faults = []
     try:
@@ -230,8 +262,16 @@ def read_text(ref: PageRef, content: bytes) -> tuple[str, ParsedPage, str]:
     except UnicodeDecodeError as error:
         text = content.decode("utf-8", "replace")
         faults.append(f"{ref.path} is not UTF-8 at byte {error.start}")
-    parsed = parse_leniently(text, path=ref.path)
-    return text, parsed, "; ".join((*faults, *parsed.problems))
+    try:
+        parsed = parse_leniently(text, path=ref.path)
+    except UNREADABLE as error:
+        parsed = plain_page(text, path=ref.path)
+        faults.append(_as_plain_text(ref, error))
+    return Read(text, parsed, "; ".join((*faults, *parsed.problems)))
+
+
+def _as_plain_text(ref: PageRef, error: Exception) -> str:
+    return f"{ref.path} is read as plain text: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def path_words(path: str, tags: Iterable[str]) -> str:

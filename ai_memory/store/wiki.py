@@ -15,6 +15,7 @@ from pathlib import Path
 from dulwich.objects import Blob, Commit, ObjectID, Tree, parse_tree
 from dulwich.repo import Repo
 
+from ai_memory.clock import within_calendar
 from ai_memory.errors import StoreFault
 from ai_memory.model import MACHINE, Author
 from ai_memory.store import gitlock
@@ -118,7 +119,7 @@ class Wiki:
         """Mode and id of whatever stands at the path, or None."""
         if commit is None:
             return None
-        *folders, name = git_path.encode().split(b"/")
+        *folders, name = git_path.encode("utf-8", "surrogateescape").split(b"/")
         tree = self.tree_of(commit)
         for folder in folders:
             entry = self._entry(tree, folder)
@@ -197,7 +198,7 @@ class Wiki:
         for commit in self.first_parents(head):
             if commit == since or missing == 0:
                 break
-            at_us = int(self._commit(commit).commit_time) * 1_000_000
+            at_us = within_calendar(int(self._commit(commit).commit_time) * 1_000_000)
             for difference in self.differences(self.parent(commit), commit):
                 if difference.git_path not in times:
                     times[difference.git_path] = at_us
@@ -378,4 +379,5 @@ def _note(commit_id: str, commit: Commit) -> CommitNote:
             break
         trailers[key] = value
     author = commit.author.decode("utf-8", "replace")
-    return CommitNote(commit_id, int(commit.commit_time) * 1_000_000, author, text.split("\n", 1)[0], trailers)
+    at_us = within_calendar(int(commit.commit_time) * 1_000_000)
+    return CommitNote(commit_id, at_us, author, text.split("\n", 1)[0], trailers)

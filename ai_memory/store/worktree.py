@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
-from ai_memory.store.addresses import PageFolder
+from ai_memory.store.addresses import PageFolder, is_utf8
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.filesystem import make_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
@@ -89,6 +89,9 @@ class WorkTree:
                 look.skipped[name] = "a symbolic link"  # what lies below is neither ours nor deleted
 
     def _take(self, name: str, entry: "os.DirEntry[str]", look: Look) -> None:
+        if not is_utf8(name):  # first: git may have it all the same
+            look.skipped[os.fsencode(name).decode("utf-8", "replace")] = "its name is not UTF-8"
+            return
         try:
             status = entry.stat(follow_symlinks=False)
             if not stat.S_ISREG(status.st_mode):
@@ -104,11 +107,6 @@ class WorkTree:
             content = (self._root / name).read_bytes()
         except OSError as fault:
             look.skipped[name] = f"cannot be read: {fault.strerror}"
-            return
-        try:
-            name.encode("utf-8")
-        except UnicodeEncodeError:
-            look.skipped[os.fsencode(name).decode("utf-8", "replace")] = "its name is not UTF-8"
             return
         look.blobs[name] = blob_id(content)
         look.contents[name] = content

@@ -17,7 +17,7 @@ from ai_memory.text.plain import plain_line
 from ai_memory.text.splice import compose, splice
 from ai_memory.text.times import parse_expiry
 
-__all__ = ["BadPage", "ParsedPage", "compose", "parse", "parse_leniently", "splice"]
+__all__ = ["BadPage", "ParsedPage", "compose", "parse", "parse_leniently", "plain_page", "splice"]
 
 
 _Read = TypeVar("_Read")
@@ -58,6 +58,13 @@ def parse_leniently(text: str, *, path: str) -> ParsedPage:
     Broken frontmatter counts as none, its text as body.
     """
     return _Reading(text, path, forgive=True).page()
+
+
+def plain_page(text: str, *, path: str) -> ParsedPage:
+    """The page of a text that says nothing but itself. Looks at no character of it."""
+    kind = default_kind(path)
+    tier = Tier.EPISODIC if kind == "session" else Tier.SEMANTIC
+    return ParsedPage({}, text, 1, _stem(path), kind, tier, pinned=path.startswith("_slots/"))
 
 
 class _Reading:

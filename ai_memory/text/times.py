@@ -6,6 +6,7 @@
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
+from ai_memory.clock import EARLIEST_US, LATEST_US
 from ai_memory.errors import MemoryFault
 
 SECOND_US = 1_000_000
@@ -96,6 +97,8 @@ def _instant(text: str) -> int:
         whole = (moment - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError) as fault:
         raise _no_such_day(text) from fault
+    if not EARLIEST_US <= whole <= LATEST_US:  # its offset leads out of the calendar
+        raise _no_such_day(text)
     return whole + fraction_us
 
 

@@ -15,11 +15,14 @@ import yaml
 from ai_memory.text.faults import BadPage
 
 MAX_DEPTH = 32
+WHOLE_NUMBERS = range(-(2**63), 2**63)
+"""What JSON readers and SQLite take as a whole number. Anything beyond stays the text that it was written as."""
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _MERGE = "tag:yaml.org,2002:merge"
 _VALUE = "tag:yaml.org,2002:value"
 _STR = "tag:yaml.org,2002:str"
 _BREAK = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser where PyYAML was built with it: five times as fast."""
@@ -79,6 +82,21 @@ def entries(block: str, *, path: str) -> list[Entry]:
     return _Reader(block, path).document()
 
 
+def plain_scalars(block: str) -> list[Scalar]:
+    """Every unquoted scalar of the block in order, keys too, however deep; none where it is no YAML."""
+    found = []
+    try:
+        loader = _Loader(block)
+        while loader.check_event():
+            event = loader.get_event()
+            if isinstance(event, yaml.ScalarEvent) and not event.style:
+                start, end = event.start_mark, event.end_mark
+                found.append(Scalar(event.value, event.value, start.index, end.index, start.line, ""))
+    except (yaml.YAMLError, ValueError):
+        return []
+    return found
+
+
 class _Reader:
     """Builds values from PyYAML's events. No deeper than `MAX_DEPTH`."""
 
@@ -103,6 +121,9 @@ class _Reader:
         except UnicodeEncodeError as fault:
             line = self.block.count("\n", 0, fault.start)
             raise self._bad(line, "broken YAML: it holds a lone surrogate") from fault
+        except (ValueError, OverflowError) as fault:
+            # PyYAML without libyaml lets `"\U00110000"` through to chr().
+            raise self._bad(self.line, f"broken YAML: {_one_line(str(fault))}") from fault
 
     def _events(self) -> Iterator[Any]:
         while self.loader.check_event():
@@ -208,6 +229,8 @@ class _Reader:
             return event.value
         if isinstance(value, float) and not math.isfinite(value):
             return event.value
+        if isinstance(value, int) and value not in WHOLE_NUMBERS:
+            return event.value
         return value
 
     def _tag(self, event: Any) -> str:
@@ -215,6 +238,8 @@ class _Reader:
 
     def _placed(self, event: Any, value: object) -> Scalar:
         start, end = event.start_mark, event.end_mark
+        if _SURROGATE.search(event.value):
+            raise self._bad(start.line, "a value holds a lone surrogate, which no UTF-8 text can")
         return Scalar(value, event.value, start.index, end.index, start.line, event.style or "")
 
     def _refuse(self, problem: str, hint: str) -> NoReturn:
