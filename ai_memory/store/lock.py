@@ -16,13 +16,19 @@ from ai_memory.errors import LockBusy
 from ai_memory.store.filesystem import make_folder
 
 POLL_S = 0.01
-"""How often a waiter tries again. filelock polls; there is no fair queue in the system's file locks."""
+"""How often a waiter tries again. There is no fair queue in the system's file locks, so the seats below make one."""
+
+BEAT_S = 0.2
+"""How often a waiter touches its seat."""
+
+SILENT_S = 1.0
+"""A seat that was not touched for so long is that of a killed or stopped process: the others go past it."""
 
 COURTESY_S = 0.12
 """How long a batch writer stays away when someone waits (decision A12: without it a waiter starved for 5 s)."""
 
 STALE_WAITER_S = 60.0
-"""A waiting note older than this was left by a killed process."""
+"""A seat older than this was left by a killed process. Far longer than a beat: a file server has its own clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,13 @@ class WriterLock:
 
     @contextmanager
     def held(self, timeout_s: float) -> Iterator[None]:
-        """Hold the lock for the block. Raises LockBusy, naming the holder, after `timeout_s`."""
+        """Hold the lock for the block, in order of coming. Raises LockBusy, naming the holder, after `timeout_s`.
+
+        Who comes while others wait takes a seat behind them: eight writers that only tried again and again overtook a
+        waiter up to five times (2026-11-30).
+        """
         lock = self._lock()
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
+        if self.has_waiters() or not _take(lock):
             self._wait(lock, timeout_s)
         try:
             self._sign()
@@ -64,9 +72,7 @@ class WriterLock:
     def if_free(self) -> Iterator[bool]:
         """True inside the block when the lock could be taken at once; never waits."""
         lock = self._lock()
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
+        if not _take(lock):
             yield False
             return
         try:
@@ -102,19 +108,19 @@ class WriterLock:
         return FileLock(self._locks / "write.lock", mode=0o600, fallback_to_soft=False, thread_local=False)
 
     def _wait(self, lock: FileLock, timeout_s: float) -> None:
-        seat = self._locks / "waiting" / f"{os.getpid()}-{time.monotonic_ns()}"
-        make_folder(seat.parent)
-        seat.touch(mode=0o600)
-        try:
-            lock.acquire(timeout=timeout_s, poll_interval=POLL_S)
-        except Timeout as fault:
-            holder = self.holder()
-            raise LockBusy(
-                f"Another command is writing: {holder or 'its holder left no name'}.",
-                hint=f"Waited {timeout_s:g} s. Try again, or wait longer with --lock-timeout SECONDS.",
-            ) from fault
-        finally:
-            seat.unlink(missing_ok=True)
+        deadline = time.monotonic() + timeout_s
+        with _Seat(self._locks / "waiting") as seat:
+            while time.monotonic() < deadline:
+                if seat.is_next() and _take(lock):
+                    return
+                time.sleep(POLL_S)
+        if _take(lock):  # whoever sits before us: nobody is turned away from a free lock
+            return
+        holder = self.holder()
+        raise LockBusy(
+            f"Another command is writing: {holder or 'its holder left no name'}.",
+            hint=f"Waited {timeout_s:g} s. Try again, or wait longer with --lock-timeout SECONDS.",
+        )
 
     def _sign(self) -> None:
         holder = Holder(os.getpid(), self._command, socket.gethostname(), self._clock())
@@ -127,6 +133,59 @@ class WriterLock:
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
         lock.release()
+
+
+class _Seat:
+    """A place in the line: a file in `locks/waiting/` whose name tells since when, touched while its owner waits."""
+
+    def __init__(self, bench: Path) -> None:
+        make_folder(bench)
+        self._file = bench / f"{time.time_ns():019d}-{os.getpid()}-{os.urandom(4).hex()}"
+        self._touched_at = float("-inf")
+        self._seen: dict[str, tuple[int, float]] = {}
+        """Seats before ours: when they were last touched by their own clock, and since when by ours."""
+
+    def __enter__(self) -> "_Seat":
+        self._touch(time.monotonic())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.unlink(missing_ok=True)
+
+    def is_next(self) -> bool:
+        """Whether nobody who still waits sits before us. Removes seats whose owners were silent for a second."""
+        now = time.monotonic()
+        if now - self._touched_at >= BEAT_S:
+            self._touch(now)
+        before = [name for name in os.listdir(self._file.parent) if name < self._file.name]  # noqa: PTH208 (100 a second)
+        return not [name for name in before if self._is_taken(name, now)]
+
+    def _touch(self, now: float) -> None:
+        self._file.touch(mode=0o600)  # again where others took us for dead
+        self._touched_at = now
+
+    def _is_taken(self, name: str, now: float) -> bool:
+        seat = self._file.with_name(name)
+        try:
+            beat_ns = seat.stat().st_mtime_ns
+        except OSError:
+            return False
+        seen_ns, since = self._seen.get(name, (0, now))
+        if seen_ns != beat_ns:
+            self._seen[name] = (beat_ns, now)
+            return True
+        if now - since < SILENT_S:
+            return True
+        seat.unlink(missing_ok=True)
+        return False
+
+
+def _take(lock: FileLock) -> bool:
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return False
+    return True
 
 
 def _is_fresh(note: Path, oldest: float) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lock_watch import environment, overtaking, turns
 from wiki_room import WikiRoom
 
 from ai_memory.errors import LockBusy
@@ -123,6 +124,76 @@ def test_a_waiter_sits_on_the_bench_until_it_has_the_lock(lock: WriterLock, lock
     assert len(got) == 1
     assert not lock.has_waiters()
     assert list((locks / "waiting").iterdir()) == []
+
+
+AGAIN_AND_AGAIN = """
+import sys, time
+from pathlib import Path
+from ai_memory.store.lock import WriterLock
+print("here", flush=True)
+sys.stdin.read()
+for _ in range(20):
+    with WriterLock(Path(sys.argv[1]), command="again").held(60):
+        Path(sys.argv[1], "held").touch()
+"""
+
+
+def test_those_who_wait_come_in_the_order_in_which_they_sat_down(locks: Path, tmp_path: Path) -> None:
+    """Six that only try again and again overtake each other as they like."""
+    folder = tmp_path / "watch"
+    folder.mkdir()
+    command = [sys.executable, "-c", AGAIN_AND_AGAIN, str(locks)]
+    pipe = subprocess.PIPE
+    racers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(folder)) for _ in range(6)]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == b"here\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.close()
+    for racer in racers:
+        assert racer.wait(60) == 0
+        assert racer.stdout is not None
+        racer.stdout.close()
+
+    all_turns = turns(folder)
+
+    assert len(all_turns) == 120
+    assert sum(turn.seated is not None for turn in all_turns) > 50
+    assert [turn for turn in all_turns if overtaking(turn, all_turns)] == []
+    assert list((locks / "waiting").iterdir()) == []
+
+
+def test_a_killed_waiter_keeps_its_place_for_a_second_only(lock: WriterLock, locks: Path) -> None:
+    with held_elsewhere(locks):
+        command = [sys.executable, "-c", HOLD, str(locks)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as waiter:
+            until(lock.has_waiters)
+            waiter.kill()
+        assert lock.has_waiters()
+    with lock.held(20):
+        assert not lock.has_waiters()
+
+
+def test_a_free_lock_is_given_at_the_end_of_the_wait_whoever_sits_before(lock: WriterLock, locks: Path) -> None:
+    seat = locks / "waiting" / "1-1"
+    seat.parent.mkdir(parents=True)
+    seat.touch()
+    with lock.held(0.05):
+        assert lock.has_waiters()
+
+
+def test_a_stopped_waiter_lets_the_others_pass_and_is_served_when_it_goes_on(lock: WriterLock, locks: Path) -> None:
+    with held_elsewhere(locks):
+        command = [sys.executable, "-c", HOLD, str(locks)]
+        waiter = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        until(lock.has_waiters)
+        os.kill(waiter.pid, signal.SIGSTOP)
+    with lock.held(20):
+        os.kill(waiter.pid, signal.SIGCONT)
+        until(lock.has_waiters)
+    out, _ = waiter.communicate(timeout=20)
+    assert (out, waiter.returncode) == (b"held\n", 0)
 
 
 def test_a_note_of_a_killed_waiter_is_forgotten_after_a_minute(lock: WriterLock, locks: Path) -> None:
