@@ -50,9 +50,7 @@ def session_page(
         "summary": summary,
     }
     sections = [f"# {plain(told.title)}", plain(summary), *_sections(told, observations)]
-    foot = (
-        f"Made by rules from {count(len(observations), 'observation')}. `ai-memory session {session.id[:8]}` shows all."
-    )
+    foot = f"Made by rules from {count(len(observations), 'observation')}."
     return SessionPage(page_path(session), frontmatter, "\n\n".join([*sections, "---", foot]) + "\n")
 
 

@@ -148,7 +148,7 @@ def find_session(connection: Connection, name: str) -> Session:
         (name,),
     ).fetchall()
     if not rows:
-        raise NotFound(f"no session {name}", hint="`ai-memory sessions` lists them.")
+        raise NotFound(f"no session {name}", hint="`ai-memory pages --kind session` lists those that ended.")
     if len(rows) > 1 and rows[0][0] != name:
         raise Conflict(f"several sessions begin with {name}", hint="Give more characters of the id.")
     return Session(*rows[0])
