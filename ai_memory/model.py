@@ -8,6 +8,8 @@ from typing import NewType
 Sanitized = NewType("Sanitized", str)
 """Text that went through the sanitiser. Only `ai_memory.text.sanitize.sanitize` makes one."""
 
+NO_TEXT = Sanitized("")
+
 
 class Tier(StrEnum):
     """How long a page is meant to live."""

@@ -11,6 +11,7 @@ from ai_memory.scope.known import KnownProjects
 from ai_memory.scope.repository import Repository, find_repository, head_of, never_checkouts
 from ai_memory.scope.resolve import resolve
 from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, is_reserved_project
+from ai_memory.text.sanitize import sanitize_line
 
 MAX_WORKTREES = 64
 """Linked worktrees that a handoff is entered for."""
@@ -46,7 +47,7 @@ class Attribution:
         if repository is None:
             return Place(scope)
         head = head_of(repository)
-        return Place(scope, head.branch or "", head.commit or "")
+        return Place(scope, sanitize_line(head.branch or ""), sanitize_line(head.commit or ""))
 
     def _scope(self, cwd: str) -> Scope:
         caller = self._caller
@@ -54,6 +55,9 @@ class Attribution:
             scope = resolve(cwd=cwd or None, home=caller.home, environ=caller.environ, catalogue=self._projects)
         except (MemoryFault, OSError) as fault:
             why = f"The directory could not be resolved: {fault}".replace("\n", " ")
+            return Scope(DEFAULT_WORKSPACE, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=why)
+        if any(sanitize_line(name) != name for name in (scope.workspace, scope.project)):
+            why = "The name of the project holds what looks like a secret."
             return Scope(DEFAULT_WORKSPACE, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=why)
         if is_reserved_project(scope.project) and scope.project != SCRATCH_PROJECT:
             why = f"{scope.project} is kept for what people write there; capture never lands in it."

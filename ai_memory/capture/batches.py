@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from ai_memory.capture.digest import is_work
 from ai_memory.capture.handoffs import handoff_id
 from ai_memory.capture.spooled import Event
-from ai_memory.model import ResolvedBy, Scope
+from ai_memory.model import NO_TEXT, ResolvedBy, Sanitized, Scope
 from ai_memory.store import state, state_sessions
 from ai_memory.store.driver import Connection
 from ai_memory.store.state_sessions import Observation, Session
+from ai_memory.text.sanitize import sanitize
 
 DOUBLE_US = 2_000_000
 """Two hooks that tell of the same thing do so within this time (decision B9)."""
@@ -31,8 +32,8 @@ class Place:
     """Where a session works: resolved once, at its first event. `branch` and `commit` are those of now."""
 
     scope: Scope
-    branch: str = ""
-    commit: str = ""
+    branch: Sanitized = NO_TEXT
+    commit: Sanitized = NO_TEXT
 
 
 @dataclass(slots=True)
@@ -108,8 +109,8 @@ def _opened(event: Event, place: Place) -> Session:
         id=event.session,
         native_id=event.native_id,
         agent=event.agent,
-        workspace=place.scope.workspace,
-        project=place.scope.project,
+        workspace=sanitize(place.scope.workspace),
+        project=sanitize(place.scope.project),
         scope=scope_json(place.scope),
         cwd=event.cwd,
         opened_at_us=event.at_us,
@@ -130,8 +131,8 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
         handoff = handoff_id(pausing.at_us, f"{session.id}:{pausing.id}") if pausing else ""
     return replace(
         session,
-        native_id=session.native_id or next((event.native_id for event in events if event.native_id), ""),
-        cwd=session.cwd or next((event.cwd for event in events if event.cwd), ""),
+        native_id=session.native_id or next((event.native_id for event in events if event.native_id), NO_TEXT),
+        cwd=session.cwd or next((event.cwd for event in events if event.cwd), NO_TEXT),
         opened_at_us=min(session.opened_at_us, events[0].at_us),
         last_at_us=max(session.last_at_us, events[-1].at_us),
         ended_at_us=ended,
@@ -227,9 +228,16 @@ def _observation(event: Event) -> Observation:
     )
 
 
-def scope_json(scope: Scope) -> str:
+def scope_json(scope: Scope) -> Sanitized:
     """The whole scope as `sessions.scope` keeps it."""
-    return json.dumps(asdict(scope), ensure_ascii=False, sort_keys=True)
+    kept = {key: _cleaned(value) for key, value in asdict(scope).items()}
+    return Sanitized(json.dumps(kept, ensure_ascii=False, sort_keys=True))
+
+
+def _cleaned(value: object) -> object:
+    if isinstance(value, str):
+        return sanitize(value)
+    return [_cleaned(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def scope_of(session: Session) -> Scope:

@@ -21,7 +21,7 @@ from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_na
 from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.page import compose, splice
-from ai_memory.text.sanitize import sanitize, sanitize_edit
+from ai_memory.text.sanitize import sanitize, sanitize_edit, sanitize_page
 
 REFRESH_US = 60_000_000
 """A session's page is committed at most this often while it runs (decision A14)."""
@@ -320,7 +320,7 @@ def put_page(change: Change, session: Session, page: SessionPage) -> str:
 
 def composed(frontmatter: dict[str, object], body: str) -> Sanitized:
     """A whole page of ours, scrubbed once more."""
-    return sanitize(compose(frontmatter, body))
+    return sanitize_page(compose(frontmatter, body))
 
 
 def spliced(page: Page, changes: dict[str, object]) -> Sanitized:

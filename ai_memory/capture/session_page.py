@@ -213,7 +213,7 @@ def _raw_line(row: Observation, root: str) -> str:
     about = subject_of(row, root) if row.tool else prompts.one_line(_worth(row))
     what = f" {row.tool}" if row.tool else ""
     failed = " (failed)" if row.outcome == "error" else ""
-    kind = row.source_event if row.kind == "other" and row.source_event else row.kind
+    kind: str = row.source_event if row.kind == "other" and row.source_event else row.kind
     text = f": {plain(prompts.shorten(about, 80))}" if about else ""
     kind = "tool" if kind == COMPLETED else "tool begun" if kind == "pre-tool-use" else kind
     return f"- {clock_time(row.at_us)} {kind}{plain(what) and ' ' + plain(what)}{failed}{text}"

@@ -9,15 +9,27 @@ from functools import lru_cache
 
 from ai_memory.model import Sanitized
 from ai_memory.store.spool import event_id, named_at_us
-from ai_memory.text.sanitize import cap, sanitize_together
+from ai_memory.text.sanitize import cap, first, sanitize, sanitize_together
 
 FORMAT = 1
 MAX_DRIFT_US = 5 * 60 * 1_000_000
 """Payload time counts only this near to the hook's clock, which the name carries (decision B2)."""
 MAX_TEXT_BYTES = 16_384
 """Backstop: hooks cap each field lower than this or at it (facts on hooks, 4.4)."""
+MAX_DEPTH = 64
+"""Hooks keep 8 levels of an input. Whoever reads an observation later parses its JSON again, deeper in calls."""
 MAX_NAME = 200
 """Characters of agent, tool, call id and the like. Longer ones are cut."""
+
+MAX_SESSION = 512
+_LENGTHS = dict.fromkeys(("agent", "event", "source_event", "agent_id", "tool", "call_id", "flags"), MAX_NAME) | {
+    "session": MAX_SESSION,
+    "native_id": MAX_SESSION,
+    "cwd": 4_096,
+}
+"""Members that name something, and the characters of each that are kept."""
+_IDS = ("session", "native_id")
+_OTHER = sanitize("other")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _HEX_32 = re.compile(r"[0-9a-f]{32}")
@@ -33,25 +45,25 @@ class Event:
     """One event, scrubbed and capped: by the hook, and once more here, since anybody can write a file."""
 
     id: str
-    agent: str
-    kind: str
-    source_event: str
+    agent: Sanitized
+    kind: Sanitized
+    source_event: Sanitized
     at_us: int
     session: str
     """UUID; empty where the event belongs to no session."""
-    native_id: str
-    cwd: str
-    agent_id: str
-    tool: str
-    call_id: str
+    native_id: Sanitized
+    cwd: Sanitized
+    agent_id: Sanitized
+    tool: Sanitized
+    call_id: Sanitized
     outcome: str
-    input: str
+    input: Sanitized
     """JSON of the tool's input, or nothing."""
-    output: str
-    text: str
+    output: Sanitized
+    text: Sanitized
     """Prompt, compaction summary, notification; of a claim the handoff's id."""
-    flags: str
-    extra: str
+    flags: Sanitized
+    extra: Sanitized
     process: int
 
 
@@ -64,38 +76,57 @@ def parse_event(name: str, content: bytes) -> Event:
     if not isinstance(record, dict):
         raise Poison(f"a JSON {type(record).__name__} instead of an object")
     written = record.get("v", FORMAT)
-    if not isinstance(written, int) or written > FORMAT:
-        raise Poison(f"format {written!r} is not known to this program")
-    kind = _name(record, "event")
+    if not isinstance(written, int) or isinstance(written, bool) or not 0 < written <= FORMAT:
+        raise Poison(f"format {str(written)[:60]!r} is not known to this program")
+    if content.count(b"[") + content.count(b"{") > MAX_DEPTH and _depth(record) > MAX_DEPTH:
+        raise Poison(f"nested deeper than {MAX_DEPTH} levels")
+    kind = _text(record.get("event"))
     if not kind:
         raise Poison("it names no event")
     extra = record.get("extra")
     more: Mapping[str, object] = extra if isinstance(extra, dict) else {}
-    agent = _name(record, "agent") or "other"
     identifier = event_id(name)
-    session, native = _session(record, more, agent=agent, kind=kind, identifier=identifier)
+    names = _names(record, more)
     given = (_json(record.get("input")), _words(record.get("output")), _said(record, more, kind), _json(more))
-    inputs, output, text, rest = [cap(clean, MAX_TEXT_BYTES) for clean in sanitize_together(given)]
+    cleaned = sanitize_together([*given, *names.values()])
+    inputs, output, text, rest = [cap(clean, MAX_TEXT_BYTES) for clean in cleaned[: len(given)]]
+    clean = {key: first(one, _LENGTHS[key]) for key, one in zip(names, cleaned[len(given) :], strict=True)}
+    agent = clean["agent"] or _OTHER
+    session = _session(names["session"], agent=agent, kind=kind, identifier=identifier)
+    is_told = clean["session"] == names["session"][:MAX_SESSION]
     return Event(
         id=identifier,
         agent=agent,
-        kind=kind,
-        source_event=_name(record, "source_event"),
+        kind=clean["event"],
+        source_event=clean["source_event"],
         at_us=_time(record.get("at_us"), named_at_us(name)),
         session=session,
-        native_id=native,
-        cwd=_text(record.get("cwd"))[:4_096],
-        agent_id=_name(record, "agent_id"),
-        tool=_name(record, "tool"),
-        call_id=_name(record, "call_id"),
+        native_id=clean["native_id"] or (clean["session"] if is_told else sanitize(session)),
+        cwd=clean["cwd"],
+        agent_id=clean["agent_id"],
+        tool=clean["tool"],
+        call_id=clean["call_id"],
         outcome=_outcome(record.get("outcome")),
         input=_still_json(given[0], inputs),
         output=output,
         text=text,
-        flags=_flags(record.get("flags")),
+        flags=clean["flags"],
         extra=_still_json(given[3], rest),
         process=_process(more),
     )
+
+
+def _depth(value: object) -> int:
+    """Levels of lists and objects; counted level by level, since a call each would end in RecursionError."""
+    depth, level = 0, [value]
+    while level := [
+        inner
+        for one in level
+        if isinstance(one, (dict, list))
+        for inner in (one.values() if isinstance(one, dict) else one)
+    ]:
+        depth += 1
+    return depth
 
 
 @lru_cache(1_024)
@@ -107,16 +138,20 @@ def session_uuid(agent: str, raw: str) -> str:
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{agent}:{raw}"))
 
 
-def _session(
-    record: Mapping[str, object], more: Mapping[str, object], *, agent: str, kind: str, identifier: str
-) -> tuple[str, str]:
-    raw = _text(record.get("session")).strip()[:512]
-    native = _text(more.get("native_id")).strip()[:512] or raw
-    if raw:
-        return session_uuid(agent, raw), native
-    if kind == "session-start":  # the only event that may come without: it opens a session of its own
-        return session_uuid(agent, identifier), ""
-    return "", ""
+def _names(record: Mapping[str, object], more: Mapping[str, object]) -> dict[str, str]:
+    """What the event names, as the file has it: neither clean nor cut."""
+    found = {key: _text(record.get(key)) for key in _LENGTHS} | {
+        "native_id": _text(more.get("native_id")),
+        "flags": _flags(record.get("flags")),
+    }
+    return {key: (text.strip() if key in _IDS else text)[:MAX_TEXT_BYTES] for key, text in found.items()}
+
+
+def _session(raw: str, *, agent: str, kind: str, identifier: str) -> str:
+    raw = raw[:MAX_SESSION]
+    if not raw and kind == "session-start":  # the only event that may come without: it opens a session of its own
+        raw = identifier
+    return session_uuid(agent, raw) if raw else ""
 
 
 def _said(record: Mapping[str, object], more: Mapping[str, object], kind: str) -> str:
@@ -149,16 +184,12 @@ def _outcome(given: object) -> str:
     return given if given in ("success", "error", "unknown") and isinstance(given, str) else ""
 
 
-def _name(record: Mapping[str, object], key: str) -> str:
-    return _text(record.get(key))[:MAX_NAME]
-
-
 def _flags(given: object) -> str:
     if isinstance(given, dict):
         given = [key for key, value in given.items() if value]
     if isinstance(given, list):
         return ",".join(sorted(_text(flag) for flag in given if isinstance(flag, str)))
-    return _text(given)[:MAX_NAME]
+    return _text(given)
 
 
 def _words(given: object) -> str:
@@ -174,14 +205,14 @@ def _json(given: object) -> str:
     return _text(_ENCODER.encode(given))
 
 
-def _still_json(text: str, clean: Sanitized) -> str:
+def _still_json(text: str, clean: Sanitized) -> Sanitized:
     """What is left of the JSON text; a JSON string of it where a secret or a private part took its form away."""
     if clean == text:
         return clean
     try:
         json.loads(clean)
     except ValueError:
-        return json.dumps(clean, ensure_ascii=False)
+        return Sanitized(json.dumps(clean, ensure_ascii=False))
     return clean
 
 

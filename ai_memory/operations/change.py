@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import NotFound, UsageFault
 from ai_memory.model import PageRef, Scope
-from ai_memory.operations.cleaning import clean
+from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
 from ai_memory.operations.scoping import locate, resolve, split_address
@@ -50,9 +50,11 @@ def set_page(
     """Change a page's metadata, only the keys that you name.
     The body and all other keys stay byte for byte.
     """
-    changes = named_keys(title=title, kind=kind, tags=None, tier=tier, pinned=pinned, expires_at=expires_at)
-    if not changes and not tags and not aliases:
+    if (title, kind, tier, pinned, expires_at) == (None,) * 5 and not tags and not aliases:
         raise UsageFault("nothing to set", hint="name at least one of title, tag, kind, tier, pin, expires-at, alias")
+    refuse_secrets(memory, kind=kind, tag=tags, alias=aliases, expiry=expires_at)
+    kept = title and clean(memory, title)
+    changes = named_keys(title=kept, kind=kind, tags=None, tier=tier, pinned=pinned, expires_at=expires_at)
     scope, ref = locate(memory, path, workspace, project, write=True)
     with memory.writing(f"set {ref.path}") as change:
         before = change.page(ref)
@@ -63,7 +65,7 @@ def set_page(
                 changes[key] = _edited(_texts(before.frontmatter.get(key)), edits) or None
         text = clean(memory, splice(before.text, changes, path=ref.path), before=before.text)
         change.put(ref, text, expected_version=expected_version)
-    return written(memory, scope, ref, before, change)
+    return written(memory, scope, ref, before, change, is_scrubbed=kept != title)
 
 
 def _texts(value: object) -> list[str]:
@@ -109,7 +111,7 @@ def move_page(
     """Move a page to another path or project; links to it and in it follow, in one commit.
     Use it when a page was filed in the wrong place.
     """
-    scope, ref = locate(memory, path, workspace, project, write=True)
+    scope, ref = locate(memory, path, workspace, project, write=True, leaves=True)
     target_scope, target = _target(memory, new, scope)
     if ref == target:
         raise UsageFault(f"{ref} lies there already")
@@ -140,6 +142,7 @@ def move_page(
 
 def _target(memory: "Memory", new: str, scope: Scope) -> tuple[Scope, PageRef]:
     """Where a page goes: the project of the old path, unless the new one names another."""
+    refuse_secrets(memory, new_page_path=new)
     workspace, project, path = split_address(new)
     if project is None:
         return scope, PageRef(scope.workspace, scope.project, check_page_path(path))
@@ -203,7 +206,7 @@ def delete_page(
     """Delete one page that is wrong or no longer needed.
     Its history keeps every version. A page that is not there is no fault.
     """
-    scope, ref = locate(memory, path, workspace, project, write=True)
+    scope, ref = locate(memory, path, workspace, project, write=True, leaves=True)
     memory.fresh(ref)
     with memory.reading() as snapshot:
         is_known = memory.exists and (snapshot.page(ref) is not None or bool(snapshot.gaps))

@@ -11,6 +11,7 @@ from ai_memory.operations.configured import stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
 from ai_memory.operations.scoping import locate, resolve
+from ai_memory.text.links import REFERENCES, inverse_name
 from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Link:
     project: str
     path: str
     kind: str
+    """As the page that holds the link says it."""
+    reads: str
+    """As it reads from the page that was read: of a link from elsewhere the inverse name."""
     direction: Literal["out", "in"]
     resolved: bool
 
@@ -103,11 +107,11 @@ def _no_page(snapshot: "Snapshot", ref: PageRef) -> NotFound:
 
 def _links(snapshot: "Snapshot", ref: PageRef) -> tuple[Link, ...]:
     out = [
-        Link(row.target.workspace, row.target.project, row.target.path, row.kind, "out", row.resolved)
+        Link(row.target.workspace, row.target.project, row.target.path, row.kind, row.kind, "out", row.resolved)
         for row in snapshot.outlinks(ref)
     ]
     back = [
-        Link(row.source.workspace, row.source.project, row.source.path, row.kind, "in", True)
+        Link(row.source.workspace, row.source.project, row.source.path, row.kind, inverse_name(row.kind), "in", True)
         for row in snapshot.backlinks(ref)
     ]
     return (*out, *back)
@@ -135,7 +139,7 @@ def read_page_text(result: ReadPage) -> str:
     for heading, direction in (("links", "out"), ("linked from", "in")):
         targets = [
             label(Address(link.workspace, link.project, link.path), result.scope.workspace, result.scope.project)
-            + ("" if link.kind == "references" else f" ({link.kind})")
+            + ("" if link.kind == REFERENCES else f" ({link.reads})")
             + ("" if link.resolved else " (missing)")
             for link in page.links
             if link.direction == direction

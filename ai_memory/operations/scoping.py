@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ai_memory.errors import RefusedScope, UsageFault
 from ai_memory.model import PageRef, Scope
+from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.scope.known import KnownProjects
 from ai_memory.scope.resolve import resolve as resolve_scope
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_page_path, check_read_path
@@ -20,10 +21,16 @@ def resolve(
     project: str | None = None,
     *,
     write: bool,
+    leaves: bool = False,
     snapshot: "Snapshot | None" = None,
 ) -> Scope:
-    """The scope of the call. Errors: RefusedScope when a write would land in a scope that was only guessed."""
+    """The scope of the call. `leaves`: what is written only takes away, so that names are not looked at.
+
+    Errors: RefusedScope when a write would land in a scope that was only guessed; MemoryFault for a secret as a name.
+    """
     caller = memory.caller
+    if write and not leaves:
+        refuse_secrets(memory, workspace=workspace, project=project)
     with nullcontext(snapshot) if snapshot is not None else memory.reading() as known:
         scope = resolve_scope(
             cwd=caller.cwd,
@@ -34,6 +41,8 @@ def resolve(
             catalogue=KnownProjects(known.projects()),
             roots=caller.roots,
         )
+    if write and not leaves:
+        refuse_secrets(memory, name_of_the_workspace=scope.workspace, name_of_the_project=scope.project)
     if write and scope.is_guess:
         raise RefusedScope(
             f"the project is only a guess ({scope.workspace}/{scope.project}): {scope.why or scope.resolved_by.value}",
@@ -49,16 +58,22 @@ def locate(
     project: str | None,
     *,
     write: bool,
+    leaves: bool = False,
     snapshot: "Snapshot | None" = None,
 ) -> tuple[Scope, PageRef]:
-    """The scope and the page that `path`, `project:path` or `workspace/project:path` means from here."""
+    """The scope and the page that `path`, `project:path` or `workspace/project:path` means from here.
+
+    `leaves`: the page goes away from there. Errors: as `resolve`, for the path too.
+    """
+    if write and not leaves:
+        refuse_secrets(memory, page_path=path)
     named_workspace, named_project, bare = split_address(path)
     workspace = _agree("workspace", named_workspace, workspace)
     project = _agree("project", named_project, project)
     if named_project == GLOBAL_PROJECT and workspace is None:
         workspace = DEFAULT_WORKSPACE
     checked = check_page_path(bare) if write else check_read_path(bare)
-    scope = resolve(memory, workspace, project, write=write, snapshot=snapshot)
+    scope = resolve(memory, workspace, project, write=write, leaves=leaves, snapshot=snapshot)
     return scope, PageRef(scope.workspace, scope.project, checked)
 
 

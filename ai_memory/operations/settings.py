@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.config import SETTINGS, Loaded, find_setting, load, set_value, unset_value
 from ai_memory.errors import StoreFault
+from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field
 from ai_memory.scope.hook_policy import HOOK_SETTINGS
@@ -102,6 +103,8 @@ def config_set(
     """Set one setting in config.toml; comments and order stay.
     A value that does not fit is refused and says what would.
     """
+    if key != "sanitize.allowlist":  # which names what is no secret
+        refuse_secrets(memory, value=value)
     return _change(memory, key, lambda text, name: set_value(text, key, value, name=name))
 
 

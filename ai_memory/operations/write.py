@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import Conflict, NotFound, UsageFault
 from ai_memory.model import Page, PageRef, Scope
-from ai_memory.operations.cleaning import SCRUBBED, clean
+from ai_memory.operations.cleaning import SCRUBBED, clean, refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import locate
 from ai_memory.operations.similar import similar_pages
+from ai_memory.text.links import LINK_KINDS, unknown_kinds
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, slug
 from ai_memory.text.page import first_heading, parse, splice
 from ai_memory.text.times import parse_expiry
@@ -76,15 +77,12 @@ def write_page(
             raise UsageFault(f"scope global and project {project!r} exclude each other", hint="give one of them")
         workspace, project = workspace or DEFAULT_WORKSPACE, GLOBAL_PROJECT
     is_path_ours = path is None
-    where, ref = locate(
-        memory,
-        path or default_path(title and clean(memory, title), clean(memory, body)),
-        workspace,
-        project,
-        write=True,
-    )
-    changes = named_keys(title=title, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
-    with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session_id)) as change:
+    refuse_secrets(memory, kind=kind, tag=tags, expiry=expires_at)
+    kept = title and clean(memory, title)
+    where, ref = locate(memory, path or default_path(kept, clean(memory, body)), workspace, project, write=True)
+    changes = named_keys(title=kept, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
+    session = _known_session(memory, session_id) if session_id else None
+    with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session)) as change:
         before = change.page(ref)
         given = _with_body(before, body, changes, ref)
         text = clean(memory, given, before=before.text if before else "")
@@ -95,9 +93,9 @@ def write_page(
             )
         change.ensure_project(where)
         change.put(ref, text, expected_version=expected_version, create_only=create_only)
-        if session_id:
-            _add_evidence(change, ref, session_id, memory.clock())
-    return written(memory, where, ref, before, change, is_scrubbed=text != given)
+        if session:
+            _add_evidence(change, ref, session, memory.clock())
+    return written(memory, where, ref, before, change, is_scrubbed=text != given or kept != title)
 
 
 def default_path(title: str | None, body: str) -> str:
@@ -186,15 +184,26 @@ def _appended(text: str, body: str) -> str:
     return f"{head}{gap}{lines}{end}"
 
 
-def _trailers(memory: "Memory", session_id: str | None) -> dict[str, str]:
-    named = {"Session": session_id or memory.caller.session_id, "Agent": memory.caller.agent}
+def _known_session(memory: "Memory", name: str) -> str:
+    """The whole id of the session of that name. Errors: NotFound, Conflict, MemoryFault for a secret."""
+    from ai_memory.store.state_sessions import find_session  # few writes name a session
+
+    refuse_secrets(memory, session=name)
+    with memory.state_reading() as connection:
+        if connection is None:
+            raise NotFound(f"no session {name}", hint="no session was captured yet: leave it out")
+        return find_session(connection, name).id
+
+
+def _trailers(memory: "Memory", session: str | None) -> dict[str, str]:
+    named = {"Session": session or memory.caller.session_id, "Agent": memory.caller.agent}
     return {key: value for key, value in named.items() if value}
 
 
-def _add_evidence(change: "Change", ref: PageRef, session_id: str, now_us: int) -> None:
+def _add_evidence(change: "Change", ref: PageRef, session: str, now_us: int) -> None:
     place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
-    row: dict[str, object] = {**place, "class": "session", "session": session_id, "at_us": now_us}
-    change.state("evidence", **row, quote="", cite="", sha256="")
+    row = {**place, "class": "session", "session": session, "quote": "", "cite": "", "sha256": ""}
+    change.state("evidence", **row, at_us=now_us)
 
 
 def written(
@@ -213,9 +222,17 @@ def written(
     with memory.reading() as snapshot:
         page = as_written(snapshot, change, ref)
         near = similar_pages(snapshot, page) if page and outcome == "created" else ()
-        gaps = (*snapshot.gaps, SCRUBBED) if is_scrubbed else tuple(snapshot.gaps)
+        gaps = (*snapshot.gaps, *([SCRUBBED] if is_scrubbed else []), *_unknown_links(page))
     similar = tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
     return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
+
+
+def _unknown_links(page: Page | None) -> tuple[str, ...]:
+    """A sentence about link kinds of the page that are on no list: they are kept (decision C6)."""
+    unknown = unknown_kinds(page.frontmatter.get("relations")) if page else []
+    if not unknown:
+        return ()
+    return (f"unknown link kinds were kept: {', '.join(unknown)}; known are {', '.join(LINK_KINDS)}",)
 
 
 def as_written(snapshot: "Snapshot", change: "Change", ref: PageRef) -> Page | None:

@@ -5,6 +5,7 @@ import unicodedata
 from typing import Protocol
 
 from ai_memory.errors import MemoryFault
+from ai_memory.scrub import scrub, strip_controls
 from ai_memory.text.names import check_name, is_reserved_project
 
 MAX_NAME = 64
@@ -34,12 +35,24 @@ class NoProjects:
 
 
 def fit_name(text: str) -> str:
-    """The text as a name: lower case, unfit characters as `-`, at most `MAX_NAME`; may be empty."""
+    """The text as a name: lower case, unfit characters as `-`, at most `MAX_NAME`; may be empty, as for a secret."""
+    if scrub(text) != strip_controls(text):
+        return ""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
     fitted = re.sub(r"-{2,}", "-", _UNFIT.sub("-", plain)).lstrip("._-")[:MAX_NAME]
     while fitted.endswith((".", "-", ".git", ".lock")):
         fitted = fitted.rstrip(".-").removesuffix(".git").removesuffix(".lock")
     return fitted
+
+
+def kept_identity(identity: str) -> str:
+    """The identity as `_meta.md` may hold it: in place of a secret a label, and a digest that tells it from others."""
+    clean = scrub(identity)
+    if clean == identity:
+        return identity
+    import hashlib  # as below
+
+    return f"{clean}#{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def name_of_remote(identity: str, *, with_host: bool = False) -> str:

@@ -199,18 +199,19 @@ def _by_marker(here: _Here, marker: Marker, asked_workspace: str | None, catalog
 
 
 def _marked(here: _Here, marker: Marker, workspace: str, catalogue: Catalogue) -> Scope:
+    identity = marker.identity and naming.kept_identity(marker.identity)
     if marker.project:
         # No identity of the checkout goes with it: several repositories may share a project that is named outright.
-        if not marker.identity:
+        if not identity:
             name = naming.current_name(workspace, marker.project, catalogue)
             return Scope(workspace, name, ResolvedBy.MARKER)
-        name = naming.settle_name(workspace, marker.project, marker.identity, catalogue)
-        return Scope(workspace, name, ResolvedBy.MARKER, identity=marker.identity, identity_source="marker")
-    if marker.identity:
-        wanted = naming.name_of_remote(marker.identity, with_host=marker.identity_style == "host_path")
-        name = naming.settle_name(workspace, wanted, marker.identity, catalogue)
-        why = f"its identity is {marker.identity}."
-        return Scope(workspace, name, ResolvedBy.MARKER, identity=marker.identity, identity_source="marker", why=why)
+        name = naming.settle_name(workspace, marker.project, identity, catalogue)
+        return Scope(workspace, name, ResolvedBy.MARKER, identity=identity, identity_source="marker")
+    if identity:
+        wanted = naming.name_of_remote(identity, with_host=marker.identity_style == "host_path")
+        name = naming.settle_name(workspace, wanted, identity, catalogue)
+        why = f"its identity is {identity}."
+        return Scope(workspace, name, ResolvedBy.MARKER, identity=identity, identity_source="marker", why=why)
     if here.repository and marker.project_strategy != "basename":
         by_folder = marker.project_strategy == "repo-root"
         style = marker.identity_style
@@ -272,9 +273,11 @@ def _of_repository(
 
     A project that was known by path before the checkout had a remote stays that project.
     """
-    path_identity = places.key(repository.place, sys.platform)
-    identity = remote.identity if remote else path_identity
-    wanted = naming.name_of_remote(identity, with_host=style == "host_path") if remote and not by_folder else None
+    path_identity = naming.kept_identity(places.key(repository.place, sys.platform))
+    identity = naming.kept_identity(remote.identity) if remote else path_identity
+    wanted = (
+        naming.name_of_remote(remote.identity, with_host=style == "host_path") if remote and not by_folder else None
+    )
     known = catalogue.by_identity(workspace, identity) or catalogue.by_identity(workspace, path_identity)
     name = known or naming.settle_name(
         workspace, wanted or naming.fit_name(repository.folder_name), identity, catalogue
@@ -296,7 +299,7 @@ def _of_repository(
 
 
 def _of_folder(folder: str, workspace: str, catalogue: Catalogue) -> Scope:
-    identity = places.key(folder, sys.platform)
+    identity = naming.kept_identity(places.key(folder, sys.platform))
     wanted = naming.fit_name(places.folder_name(folder, sys.platform))
     name = naming.settle_name(workspace, wanted, identity, catalogue)
     why = f"The folder {folder} lies in no repository; it is a project of its own."

@@ -16,8 +16,11 @@ from ai_memory.store.pending import OutboxChange, PathChange
 from ai_memory.store.wiki import Wiki
 from ai_memory.text import limits, names
 from ai_memory.text.page import compose, parse, splice
+from ai_memory.text.sanitize import sanitize
 
 SHORTEST_VERSION = 7
+StateValue = Sanitized | int
+"""What a row of `state.db` may hold that a change brings along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Change:
         """Folders that were read whole for this change."""
         self._drafts: dict[str, bytes | None] = {}
         self._keys: dict[str, dict[str, str]] = {}
-        self._state: list[tuple[str, Mapping[str, object]]] = []
+        self._state: list[tuple[str, Mapping[str, StateValue]]] = []
         self._outbox: list[OutboxChange] = []
         self.now_us = now_us
         self.change_id = uuid.uuid4().hex
@@ -155,11 +158,15 @@ class Change:
         self._drafts[new.git_path] = present if text is None else text.encode("utf-8")
         return new
 
-    def state(self, statement: str, **parameters: object) -> None:
-        """A row of `state.db` that belongs to this change; `statement` is a name in `state.STATEMENTS`."""
+    def state(self, statement: str, **parameters: str | int) -> None:
+        """A row of `state.db` that belongs to this change; `statement` is a name in `state.STATEMENTS`.
+
+        Texts are sanitised here: most are names, and a name comes from outside.
+        """
         if statement not in state.STATEMENTS:
             raise KeyError(statement)
-        self._state.append((statement, parameters))
+        row = {key: sanitize(value) if isinstance(value, str) else value for key, value in parameters.items()}
+        self._state.append((statement, row))
 
     def outbox_put(self, name: str, text: Sanitized) -> None:
         """A file of the outbox, written after the pages."""
@@ -180,7 +187,7 @@ class Change:
         return found
 
     @property
-    def state_rows(self) -> tuple[tuple[str, Mapping[str, object]], ...]:
+    def state_rows(self) -> tuple[tuple[str, Mapping[str, StateValue]], ...]:
         return tuple(self._state)
 
     @property

@@ -9,6 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from ai_memory.clock import Clock, rfc3339
+from ai_memory.scrub import scrub
 from ai_memory.store.filesystem import make_folder
 
 KEEP_DAYS = 14
@@ -53,10 +54,10 @@ class Log:
 def write_line(logs: Path, who: str, message: str, *, at_us: int) -> None:
     """Append one line: time, process, who, message. Control characters become blanks; long lines are cut.
 
-    `message` must be scrubbed by the caller's layer. A disk that refuses costs the line, never the caller's work.
+    Scrubbed here, since a fault may quote what it found. A disk that refuses costs the line, never the caller's work.
     """
     day = rfc3339(at_us)[:10]
-    line = f"{rfc3339(at_us)} {os.getpid()} {who}: {_UNPRINTABLE.sub(' ', message)[:MAX_LINE]}\n"
+    line = f"{rfc3339(at_us)} {os.getpid()} {who}: {_UNPRINTABLE.sub(' ', scrub(message))[:MAX_LINE]}\n"
     try:
         make_folder(logs)
         descriptor = os.open(logs / f"{day}.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

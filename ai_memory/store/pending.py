@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
-from ai_memory.model import Author
+from ai_memory.model import Author, Sanitized
 from ai_memory.store.filesystem import sync_folder, write_whole
 
 FORMAT = 1
@@ -40,7 +40,7 @@ class Pending:
     parent: str | None
     author: Author
     at_us: int
-    message: str
+    message: Sanitized
     paths: Mapping[str, PathChange] = field(default_factory=dict)
     state: tuple[tuple[str, Mapping[str, object]], ...] = ()
     outbox: tuple[OutboxChange, ...] = ()
@@ -112,7 +112,7 @@ def _decode(content: bytes) -> Pending:
         parent=record["parent"],
         author=Author(name, email),
         at_us=record["at_us"],
-        message=record["message"],
+        message=Sanitized(record["message"]),
         paths={git_path: _decode_path(row) for git_path, row in record["paths"].items()},
         state=tuple((str(statement), dict(parameters)) for statement, parameters in record["state"]),
         outbox=tuple(OutboxChange(name, text) for name, text in record["outbox"]),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.paths import DataDir
+from ai_memory.scrub import scrub
 from ai_memory.store.filesystem import make_folder, write_whole
 
 _NAME = re.compile(r"\d{19}-\d+-[0-9a-f]{8}\.json")
@@ -97,7 +98,7 @@ class Spool:
     def quarantine(self, name: str, reason: str, *, at_us: int) -> None:
         """Move an event that cannot be applied aside, with the reason beside it."""
         make_folder(self._quarantine)
-        note = {"v": 1, "event": event_id(name), "reason": reason[:500], "at_us": at_us}
+        note = {"v": 1, "event": event_id(name), "reason": scrub(reason)[:500], "at_us": at_us}
         text = json.dumps(note, ensure_ascii=False, sort_keys=True) + "\n"
         write_whole(self._quarantine / f"{event_id(name)}{_REASON_ENDING}", text.encode("utf-8", "replace"), sync=False)
         with contextlib.suppress(FileNotFoundError):

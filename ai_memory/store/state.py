@@ -11,6 +11,7 @@ from pathlib import Path
 from ai_memory.model import PageRef
 from ai_memory.store import driver, state_schema
 from ai_memory.store.driver import Connection
+from ai_memory.text.sanitize import sanitize
 
 EVENT_MEMORY_US = 90 * 86_400 * 1_000_000
 """How long applied event ids are remembered; older spool files are refused (decision B3)."""
@@ -174,7 +175,7 @@ def record_drain(connection: Connection, drain: Drain, *, keep: int = 200) -> No
             drain.quarantined,
             drain.pages,
             drain.handoffs,
-            drain.fault,
+            sanitize(drain.fault),  # may quote a path or a name
         ),
     )
     connection.execute("DELETE FROM drains WHERE id <= (SELECT max(id) FROM drains) - ?", (keep,))

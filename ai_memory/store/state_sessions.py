@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from ai_memory.errors import Conflict, NotFound
+from ai_memory.model import NO_TEXT, Sanitized
 from ai_memory.store.driver import Connection, OperationalError
 
 MAX_FAILURES = 3
@@ -16,13 +17,13 @@ class Session:
     """One run of one agent. Times in µs; `ended_at_us` None while open."""
 
     id: str
-    native_id: str
-    agent: str
-    workspace: str
-    project: str
-    scope: str
+    native_id: Sanitized
+    agent: Sanitized
+    workspace: Sanitized
+    project: Sanitized
+    scope: Sanitized
     """The whole Scope as JSON, as it was resolved at the session's first event."""
-    cwd: str
+    cwd: Sanitized
     opened_at_us: int
     last_at_us: int
     ended_at_us: int | None = None
@@ -41,10 +42,10 @@ class Session:
     handed_end_us: int = 0
     page_version: str = ""
     handoff_version: str = ""
-    branch_start: str = ""
-    commit_start: str = ""
-    branch_end: str = ""
-    commit_end: str = ""
+    branch_start: Sanitized = NO_TEXT
+    commit_start: Sanitized = NO_TEXT
+    branch_end: Sanitized = NO_TEXT
+    commit_end: Sanitized = NO_TEXT
     process: int = 0
 
     @property
@@ -59,17 +60,17 @@ class Observation:
     event_id: str
     session: str
     at_us: int
-    kind: str
-    source_event: str = ""
-    agent_id: str = ""
-    tool: str = ""
-    call_id: str = ""
+    kind: Sanitized
+    source_event: Sanitized = NO_TEXT
+    agent_id: Sanitized = NO_TEXT
+    tool: Sanitized = NO_TEXT
+    call_id: Sanitized = NO_TEXT
     outcome: str = ""
-    input: str = ""
-    output: str = ""
-    text: str = ""
-    flags: str = ""
-    extra: str = ""
+    input: Sanitized = NO_TEXT
+    output: Sanitized = NO_TEXT
+    text: Sanitized = NO_TEXT
+    flags: Sanitized = NO_TEXT
+    extra: Sanitized = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,13 @@ from dulwich.repo import Repo
 
 from ai_memory.clock import within_calendar
 from ai_memory.errors import StoreFault
-from ai_memory.model import MACHINE, Author
+from ai_memory.model import MACHINE, Author, Sanitized
 from ai_memory.store import gitlock
 from ai_memory.store.filesystem import sync_below, sync_folder
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, read_head
 from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, spliced_tree
 from ai_memory.store.packing import pack_loose
+from ai_memory.text.sanitize import sanitize_line
 
 PACK_ABOVE = 2_000
 """Loose objects above which `pack` is worth its while (decision A7)."""
@@ -363,11 +364,11 @@ def _clean(value: bytes) -> str:
     return "".join(c for c in text if c not in "<>\n\r\0").strip() or "unknown"
 
 
-def compose_message(subject: str, trailers: Mapping[str, str]) -> str:
-    """A commit message: one subject line, then `Key: value` trailers."""
-    lines = [" ".join(subject.split())[:200] or "Change pages", ""]
-    lines += [f"{key}: {' '.join(value.split())}" for key, value in trailers.items() if value]
-    return "\n".join(lines) + "\n"
+def compose_message(subject: str, trailers: Mapping[str, str]) -> Sanitized:
+    """A commit message: one subject line, then `Key: value` trailers. The only maker of one; it sanitises each part."""
+    lines = [sanitize_line(subject)[:200] or "Change pages", ""]
+    lines += [f"{key}: {line}" for key, value in trailers.items() if (line := sanitize_line(value))]
+    return Sanitized("\n".join(lines) + "\n")
 
 
 def _note(commit_id: str, commit: Commit) -> CommitNote:

@@ -5,6 +5,7 @@ from difflib import SequenceMatcher
 
 from ai_memory.model import Sanitized
 from ai_memory.scrub import BETWEEN, cut_middle, scrub, strip_private
+from ai_memory.text.labels import quote_labels
 
 
 def sanitize(text: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ()) -> Sanitized:
@@ -27,6 +28,11 @@ def sanitize_together(texts: Sequence[str]) -> list[Sanitized]:
     return [sanitize(text) for text in texts]
 
 
+def sanitize_line(text: str) -> Sanitized:
+    """The text on one line, as a name, a commit's subject or a log keeps it: blanks and line ends become one blank."""
+    return Sanitized(" ".join(sanitize(text).split()))
+
+
 def sanitize_edit(before: str, after: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ()) -> Sanitized:
     """`after` as it may replace the stored `before`: what is new in it without secrets, what stood there untouched.
 
@@ -34,14 +40,28 @@ def sanitize_edit(before: str, after: str, *, extra: Iterable[str] = (), allow: 
     that is only moved keeps its bytes.
     """
     if not before:
-        return Sanitized(scrub(after, extra=extra, allow=allow))
+        return _readable(scrub(after, extra=extra, allow=allow), after)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     pieces = []
     for tag, _, _, start, end in matcher.get_opcodes():
         lines = "".join(new[start:end])
         pieces.append(lines if tag == "equal" else scrub(lines, extra=extra, allow=allow))
-    return Sanitized("".join(pieces))
+    return _readable("".join(pieces), after)
+
+
+def sanitize_page(text: str) -> Sanitized:
+    """A whole page of our own making, as `sanitize` gives it, and its frontmatter still YAML."""
+    return _readable(sanitize(text), text)
+
+
+def _readable(clean: str, text: str) -> Sanitized:
+    return Sanitized(clean if clean == text else quote_labels(clean))
+
+
+def first(text: Sanitized, length: int) -> Sanitized:
+    """At most so many characters of its beginning."""
+    return Sanitized(text[:length])
 
 
 def cap(text: Sanitized, limit_bytes: int) -> Sanitized:

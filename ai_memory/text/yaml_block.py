@@ -97,6 +97,25 @@ def plain_scalars(block: str) -> list[Scalar]:
     return found
 
 
+def plain_scalars(block: str) -> list[Scalar]:
+    """Every unquoted scalar of the block in order, keys too, however deep; none where it is no YAML."""
+    found = []
+    try:
+        loader = _Loader(block)
+        while loader.check_event():
+            event: Any = loader.get_event()
+            if isinstance(event, yaml.ScalarEvent) and not event.style:
+                found.append(_placed_plain(event))
+    except (yaml.YAMLError, ValueError):
+        return []
+    return found
+
+
+def _placed_plain(event: Any) -> Scalar:
+    start, end = event.start_mark, event.end_mark
+    return Scalar(event.value, event.value, start.index, end.index, start.line, "")
+
+
 class _Reader:
     """Builds values from PyYAML's events. No deeper than `MAX_DEPTH`."""
 

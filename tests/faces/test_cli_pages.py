@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from cli_room import Room
 
-from ai_memory.model import PageRef
+from ai_memory.model import Caller, PageRef
+from ai_memory.paths import DataDir
 from ai_memory.store.memory import Memory
 from ai_memory.store.snapshot import Snapshot
 from ai_memory.store.state import evidence_of, open_state
+from ai_memory.store.state_sessions import Session, put_session
 
 BODY = "# Retry budget\n\nAt most 3 tries.\n"
 
@@ -119,21 +121,40 @@ def test_create_only_never_replaces(room: Room) -> None:
 
 
 def test_a_session_that_taught_a_page_is_kept_as_evidence(room: Room) -> None:
-    for _ in range(2):
-        write(room, "notes/a.md", BODY, "--session", "s-1")
-    assert evidence(room, "notes/a.md") == ["s-1"]
-    write(room, "notes/a.md", BODY, "--session", "s-2")
-    assert evidence(room, "notes/a.md") == ["s-1", "s-2"]
-    assert "Session: s-1" in room.git("log", "-1", "--format=%B")
+    first, second = (f"{number}0000000-1111-4222-8333-444455556666" for number in (1, 2))
+    capture(room, first, native="one")
+    capture(room, second, native="two")
+    for name in (first, first[:8]):
+        write(room, "notes/a.md", BODY, "--session", name)
+    assert evidence(room, "notes/a.md") == [first]
+    write(room, "notes/a.md", BODY, "--session", "two")
+    assert evidence(room, "notes/a.md") == [first, second]
+    assert f"Session: {first}" in room.git("log", "-1", "--format=%B")
     room.ok("move", "notes/a.md", "notes/b.md")
-    assert evidence(room, "notes/b.md") == ["s-1", "s-2"]
+    assert evidence(room, "notes/b.md") == [first, second]
     room.ok("delete-page", "notes/b.md")
     assert evidence(room, "notes/b.md") == []
 
 
+def test_a_session_that_was_never_captured_is_refused_and_nothing_is_written(room: Room) -> None:
+    words = ("write-page", "-p", "notes/a.md", "-b", "x", "--session", "s-1")
+    assert room.json(*words, code=3)["error"]["code"] == "not_found"
+    capture(room, "10000000-1111-4222-8333-444455556666", native="one")
+    assert room.json(*words, code=3)["error"]["code"] == "not_found"
+    assert not room.file("notes/a.md").exists()
+
+
+def capture(room: Room, session: str, *, native: str) -> None:
+    """A session that hooks told of."""
+    memory = Memory.open(DataDir(room.data_dir), caller=Caller(cwd=None, environ={}, home="/"))
+    row = Session(session, native, "codex", "default", "shop", "{}", str(room.checkout), 1, 2)
+    with memory.state_transaction() as connection:
+        put_session(connection, row)
+
+
 def evidence(room: Room, path: str) -> list[str]:
     """Sessions that support the page."""
-    connection = open_state(room.data_dir / "state.db")
+    connection = open_state(DataDir(room.data_dir), at_us=1)
     try:
         return [row.session for row in evidence_of(connection, PageRef("default", "shop", path))]
     finally:
@@ -385,10 +406,10 @@ def test_the_version_in_an_answer_is_never_that_of_another_writer(room: Room, mo
     other = "# Theirs\n"
 
     @contextmanager
-    def after_another_write(memory: Memory) -> Iterator[Snapshot]:
+    def after_another_write(memory: Memory, **how: bool) -> Iterator[Snapshot]:
         if memory.exists and room.file("notes/retry-budget.md").read_text() == BODY + "mine\n":
             room.process("write-page", "-p", "notes/retry-budget.md", "-b", other, check=True)
-        with read(memory) as snapshot:
+        with read(memory, **how) as snapshot:
             yield snapshot
 
     monkeypatch.setattr(Memory, "reading", after_another_write)
