@@ -1,9 +1,14 @@
 """Every test lives in a scratch home: touching the real one fails."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a script. Children would inherit it, and tests that interrupt them wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
