@@ -100,6 +100,10 @@ class Digest:
     """Of the last completed call; None when a stop or the end came after it, or none completed."""
     stopped: bool
     """A stop came after the last prompt."""
+    worked_last: bool = False
+    """A call completed after the last prompt."""
+    asked_back: str = ""
+    """The agent's answer to the last prompt, if it ends with a question and is kept."""
     delegated: tuple[str, ...] = ()
     """What subagents were asked to do."""
     looked_up: tuple[str, ...] = ()
@@ -177,12 +181,24 @@ def digest(
         subagents=len({row.agent_id for row in observations if row.agent_id}),
         last_family=_family(last_call) if last_call and not any(at >= last_call.at_us for at in stops) else None,
         stopped=any(row.kind == "stop" and row.at_us >= last_prompt_us for row in observations),
+        worked_last=bool(calls) and calls[-1].at_us > last_prompt_us,
+        asked_back=_asked_back(observations),
         delegated=_subjects(calls, Family.DELEGATE),
         looked_up=_subjects(calls, Family.WEB),
         unfinished=_unfinished(observations, root),
         answer=next((row.text for row in reversed(observations) if row.kind == "stop" and row.text.strip()), ""),
         taken=taken,
     )
+
+
+def _asked_back(observations: Sequence[Observation]) -> str:
+    """The answer that the session ended with, if it asks something: nobody replied to it."""
+    for row in reversed([row for row in observations if not row.agent_id]):
+        if row.kind == "user-prompt" and is_work(row.kind, row.text):
+            return ""
+        if row.kind == "stop" and row.text.strip():
+            return row.text if prompts.is_question(row.text) else ""
+    return ""
 
 
 def _subjects(calls: Sequence[Observation], kind: Family) -> tuple[str, ...]:

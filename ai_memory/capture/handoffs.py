@@ -19,7 +19,8 @@ from ai_memory.text.times import DAY_US, parse_time
 MAX_SHOWN = 10_000
 """Characters of everything injected at a start (decision C10)."""
 MAX_PROMPT = 1_500
-MAX_QUESTION = 600
+MAX_QUESTION = 200
+"""A question is cut to this; the summary tells the prompt at more length."""
 MAX_FILES = 30
 MAX_STEPS = 5
 MAX_CARRIED = 10
@@ -161,10 +162,17 @@ def _open_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
 
 
 def _own_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
-    """The first rule that fits, as the facts on hooks list them in 6.3."""
+    """The first rule that fits, as the facts on hooks list them in 6.3.
+
+    A question is unresolved when nothing came of it: no turn was finished after it and no call completed. What the
+    agent asked back at the end of its last turn is one as well, where its answers are kept.
+    """
     said = told.said
-    if said and said[-1] == told.prompts[-1].text and prompts.is_question(said[-1]):
-        return (f"Unresolved question: {_asked(told.prompts[-1].text)}",)
+    if told.asked_back:
+        return (f"Unresolved question, asked by {agent_name(told.session.agent)}: {_asked(told.asked_back)}",)
+    is_last = bool(said) and said[-1] == told.prompts[-1].text
+    if is_last and prompts.is_question(said[-1]) and not (told.stopped or told.worked_last):
+        return (f"Unresolved question: {_asked(said[-1])}",)
     if told.last_family is Family.EDIT:
         return (
             "The session ended without a stop, right after it changed a file.",
@@ -177,7 +185,9 @@ def _own_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
 
 
 def _asked(text: str) -> str:
-    return plain(prompts.shorten(prompts.one_line(text), MAX_QUESTION))
+    """What a text asks, short: its questions where it ends with them, else how it begins."""
+    found = prompts.questions_of(text, MAX_QUESTION) if len(text) > MAX_QUESTION else ""
+    return plain(found or prompts.first_sentences(text, MAX_QUESTION))
 
 
 def _next_steps(told: Digest) -> tuple[str, ...]:

@@ -60,6 +60,12 @@ ACKNOWLEDGEMENT_LENGTH = 20
 
 TITLE_LENGTH = 80
 
+_CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_BULLET = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+")
+_SENTENCE_ENDS = re.compile(
+    r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)*_])\s+|(?<=[。！？])|\n\s*\n|\n(?=\s*(?:[-*+]|\d{1,3}[.)])\s)"
+)
+
 
 def substance(text: str) -> str:
     """The part of a prompt that a person typed; empty when a harness made all of it.
@@ -122,6 +128,42 @@ def is_acknowledgement(text: str) -> bool:
 def is_question(text: str) -> bool:
     """Whether the text ends with a question mark, half or full width."""
     return text.rstrip().rstrip("\"'”’)»*_`").endswith(("?", "？"))
+
+
+def questions_of(text: str, limit: int) -> str:
+    """The question sentences that the text ends with, on one line, at most `limit` characters: the last ones that fit.
+
+    Empty when it does not end with a question.
+    """
+    found: list[str] = []
+    for sentence in reversed(_sentences(text)):
+        if not is_question(sentence):
+            break
+        if found and len(" ".join([sentence, *found])) > limit:
+            break
+        found.insert(0, sentence)
+    return shorten(" ".join(found), limit)
+
+
+def first_sentences(text: str, limit: int) -> str:
+    """The whole sentences that fit, else the beginning; `…` where something was left out."""
+    words = one_line(text)
+    if len(words) <= limit:
+        return words
+    kept = ""
+    for sentence in _sentences(text):
+        longer = f"{kept} {sentence}".strip()
+        if len(longer) > limit - 2:
+            break
+        kept = longer
+    return f"{kept} …" if len(kept) > limit // 3 else shorten(words, limit)
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences and list items of a text without its code blocks, each on one line."""
+    prose = _CODE_BLOCK.sub("\n\n", text)
+    parts = (one_line(_BULLET.sub("", part)) for part in _SENTENCE_ENDS.split(prose))
+    return [part for part in parts if any(sign.isalnum() for sign in part)]
 
 
 def title_of(text: str, limit: int = TITLE_LENGTH) -> str:

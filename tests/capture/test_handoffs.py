@@ -433,7 +433,31 @@ def test_a_handoff_is_entered_for_its_directory_the_checkouts_and_the_common_git
     ("rows", "expected"),
     [
         ([("user-prompt", "Fix it"), ("user-prompt", "Which port does it use?")], "Unresolved question: Which port"),
-        ([("user-prompt", "它在哪里？"), ("stop", "")], "Unresolved question: 它在哪里？"),
+        ([("user-prompt", "它在哪里？"), ("session-end", "")], "Unresolved question: 它在哪里？"),
+        ([("user-prompt", "Which port?"), ("stop", ""), ("session-end", "")], "Continue from: Which port?"),
+        ([("user-prompt", "Which port?"), ("stop", "It is 8080."), ("session-end", "")], "Continue from: Which port?"),
+        (
+            [("user-prompt", "Can you fix it?"), ("post-tool-use", "Bash"), ("session-end", "")],
+            "Continue from: Can you",
+        ),
+        ([("user-prompt", "Can you fix it?"), ("post-tool-use", "Edit")], "ended without a stop"),
+        ([("post-tool-use", "Edit"), ("user-prompt", "Why?"), ("session-end", "")], "Unresolved question: Why?"),
+        (
+            [("user-prompt", "Fix it"), ("stop", "Two ways lead there. Round up or down?"), ("session-end", "")],
+            "Unresolved question, asked by Codex: Two ways lead there. Round up or down?",
+        ),
+        (
+            [("user-prompt", "Fix it"), ("stop", "Round up?"), ("user-prompt", "ok"), ("stop", "Done.")],
+            "Continue from (mid-task: the session did not end): Fix it",
+        ),
+        (
+            [
+                ("user-prompt", "Fix it"),
+                ("stop", "Round up?"),
+                ("user-prompt", "<task-notification>x</task-notification>"),
+            ],
+            "Unresolved question, asked by Codex: Round up?",
+        ),
         ([("user-prompt", "Fix it"), ("post-tool-use", "Edit"), ("session-end", "")], "Continue from: Fix it"),
         ([("user-prompt", "Fix it"), ("post-tool-use", "Edit")], "ended without a stop"),
         ([("user-prompt", "Fix it"), ("post-tool-use", "Edit"), ("stop", "")], "Continue from (mid-task"),
@@ -446,6 +470,33 @@ def test_a_handoff_is_entered_for_its_directory_the_checkouts_and_the_common_git
 )
 def test_the_first_rule_that_fits_tells_the_open_question(rows: list[tuple[str, str]], expected: str) -> None:
     assert expected in told(*rows).open_questions[0]
+
+
+LONG = "The till prints 10.00 where 9.99 was meant, and nobody knows since when it does so. " * 6
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        (LONG + "Why does it round up? And where?", "Unresolved question: Why does it round up? And where?"),
+        (LONG + "\n\nIs it\nthe scale?", "Unresolved question: Is it the scale?"),
+        (LONG + '\n- Why?\n- Is "half up" right?', 'Unresolved question: Why? Is "half up" right?'),
+        (LONG + "\n```\nassert total == 9.99\n```\nWhy?", "Unresolved question: Why?"),
+        ("钱柜的金额打印错了。" * 30 + "为什么？", "Unresolved question: 为什么？"),
+        (LONG + "Mend it.", f"Continue from: {LONG.strip()[:167]} …"),
+    ],
+)
+def test_a_long_prompt_is_cut_to_what_it_asks(prompt: str, expected: str) -> None:
+    handoff = told(("user-prompt", prompt), ("session-end", ""))
+    assert handoff.open_questions == (expected,)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Why " + "so " * 400 + "late?", "why" * 400 + "?", "Mend " + "it " * 400, "? " * 900]
+)
+def test_no_open_question_is_longer_than_its_limit(prompt: str) -> None:
+    [question] = told(("user-prompt", f"x {prompt}"), ("session-end", "")).open_questions
+    assert len(question.partition(": ")[2]) <= handoffs.MAX_QUESTION
 
 
 def test_a_handoff_shows_actions_before_prose_inside_one_fence(room: Room, agent: Agent) -> None:
