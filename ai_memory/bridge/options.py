@@ -47,6 +47,8 @@ def parse(argv: list[str]) -> Options | None:
         word, is_joined, value = words.pop(0).partition("=")
         if word in ("--help", "-h"):
             return None
+        if word == "--json":
+            raise BadUsage("--json is not for mcp-bridge: its stdout holds JSON-RPC for the client")
         name = word[2:].replace("-", "_")
         if not word.startswith("--") or name not in Options.__slots__:
             raise BadUsage(f"unknown option {word!r}")

@@ -1,4 +1,4 @@
-"""The drain's front door: `ai-memory drain [--wait] [--data-dir DIR]`. Started detached by hooks, or by hand.
+"""The drain's front door: `ai-memory drain [--wait] [--json] [--data-dir DIR]`. Started detached by hooks, or by hand.
 
 Its first act is a try of its own OS lock with nothing but the standard library: most drains that hooks start find
 another one at work and leave. Leaving, it removes the beat, lets go of the lock, and looks once more: what a hook wrote
@@ -6,68 +6,132 @@ in between is nobody else's to apply.
 """
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
 
+from ai_memory.errors import LockBusy, MemoryFault, StoreFault, UsageFault
 from ai_memory.paths import DataDir, find_data_dir
 from ai_memory.store.drain_lock import DrainLock
 
 WAIT_S = 600.0
 """How long `--wait` stands in line behind another drain."""
 
+JSON_FORMAT = 1
+"""That of every command's JSON: a test compares it with `operations/answer.py`, which stands above this room."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one call of the drain did, over all its rounds."""
+
+    applied: int = 0
+    repeated: int = 0
+    quarantined: int = 0
+    pages: int = 0
+    handoffs: int = 0
+    left: int = 0
+    """Events that wait still."""
+    gaps: list[str] = field(default_factory=list)
+    fault: MemoryFault | None = None
+
+    @property
+    def exit_code(self) -> int:
+        return self.fault.exit_code if self.fault is not None else 0
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Apply what waits in the spool; 0 also when another drain does it. `--wait` returns when the spool was applied."""
-    arguments = _parser().parse_args(argv)
-    data_dir = find_data_dir(arguments.data_dir, os.environ)
-    if not data_dir.spool.is_dir():
-        return 0
+    words = sys.argv[1:] if argv is None else list(argv)
+    outcome = Outcome()
+    try:
+        arguments = _parser().parse_args(words)
+        data_dir = find_data_dir(arguments.data_dir, os.environ)
+        if data_dir.spool.is_dir():
+            try:
+                _drain_all(data_dir, outcome, is_patient=arguments.wait)
+            finally:
+                outcome.left = len(_waiting(data_dir))
+    except MemoryFault as fault:
+        outcome.fault = fault
+    if "--json" in words:
+        print(_json(outcome))
+    elif outcome.fault is not None:
+        print(outcome.fault, file=sys.stderr)
+    return outcome.exit_code
+
+
+def _drain_all(data_dir: DataDir, outcome: Outcome, *, is_patient: bool) -> None:
+    """Round after round until nothing came while the last one left. Errors: MemoryFault; what was done is counted."""
     lock = DrainLock(data_dir.locks)
-    code = 0
     while True:
         try:
-            is_ours = lock.acquire(timeout_s=WAIT_S) if arguments.wait else lock.try_acquire()
+            is_ours = lock.acquire(timeout_s=WAIT_S) if is_patient else lock.try_acquire()
         except OSError as fault:
-            print(f"The drain cannot lock {data_dir.locks}: {fault}", file=sys.stderr)
-            return 1
+            raise StoreFault(f"The drain cannot lock {data_dir.locks}: {fault}") from fault
         if not is_ours:
-            return 4 if arguments.wait else code
+            if is_patient:
+                raise LockBusy("Another drain is at work.", hint=f"Waited {WAIT_S:g} s. Try again later.")
+            outcome.gaps.append("another drain is at work: it applies what waits")
+            return
         before = _waiting(data_dir)
         try:
-            code = _drain(data_dir)
+            _drain(data_dir, outcome)
         finally:
             lock.release()
-        after = _waiting(data_dir)
-        if code or not after - before:
-            return code
+        if not _waiting(data_dir) - before:
+            return
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageFault(message, hint=f"see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="ai-memory drain", description="Apply the events that hooks left in the spool."
+    parser = _Parser(
+        prog="ai-memory drain", description="Apply the events that hooks left in the spool.", allow_abbrev=False
     )
     parser.add_argument("--wait", action="store_true", help="wait for another drain to end, then apply what is left")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout: what was done, what is left")
     parser.add_argument("--data-dir", metavar="DIR", help="the data dir (default: AI_MEMORY_DATA_DIR, else the user's)")
     return parser
 
 
-def _drain(data_dir: DataDir) -> int:
+def _drain(data_dir: DataDir, outcome: Outcome) -> None:
     from ai_memory.capture.draining import Drainer  # git, locks and SQLite: only for the drain that has work
-    from ai_memory.errors import MemoryFault
     from ai_memory.model import Caller
     from ai_memory.store.memory import Memory
 
     caller = Caller(cwd=None, environ=dict(os.environ), home=os.path.expanduser("~"), face="drain")
-    try:
-        drain = Drainer(Memory.open(data_dir, caller=caller, command="drain")).run()
-    except MemoryFault as fault:
-        print(fault, file=sys.stderr)
-        return fault.exit_code
+    drain = Drainer(Memory.open(data_dir, caller=caller, command="drain")).run()
+    outcome.applied += drain.applied
+    outcome.repeated += drain.repeated
+    outcome.quarantined += drain.quarantined
+    outcome.pages += drain.pages
+    outcome.handoffs += drain.handoffs
     if drain.fault:
-        print(f"The drain stopped early: {drain.fault}", file=sys.stderr)
-        return 1
-    return 0
+        raise StoreFault(f"The drain stopped early: {drain.fault}", hint="What waits is kept; the next drain goes on.")
+
+
+def _json(outcome: Outcome) -> str:
+    """The answer as every command gives it; a fault does not hide what was done before it."""
+    done = {
+        "applied": outcome.applied,
+        "repeated": outcome.repeated,
+        "quarantined": outcome.quarantined,
+        "pages": outcome.pages,
+        "handoffs": outcome.handoffs,
+        "left": outcome.left,
+    }
+    fault = outcome.fault
+    if fault is None:
+        return json.dumps({"v": JSON_FORMAT, "ok": True, **done, "gaps": outcome.gaps})
+    error = {"code": fault.code, "message": fault.message, "hint": fault.hint}
+    return json.dumps({"v": JSON_FORMAT, "ok": False, "error": error, **done})
 
 
 def _waiting(data_dir: DataDir) -> frozenset[str]:

@@ -118,8 +118,10 @@ def _raw(row: Command, function: Callable[[list[str]], int]) -> TyperCommand:
 
     def callback(ctx: typer.Context) -> int:
         call: Call = ctx.obj or Call()
-        data_dir = ["--data-dir", call.data_dir] if call.data_dir else []
-        return int(function([row.name, *data_dir, *ctx.args]))
+        flags = ["--data-dir", call.data_dir] if call.data_dir else []
+        if call.is_json:
+            flags.append("--json")
+        return int(function([row.name, *flags, *ctx.args]))
 
     _annotate(callback, [SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)])
     command = _typer_command(row, f"{row.title}.", callback)
@@ -228,7 +230,15 @@ def _joined(words: str | list[str] | None) -> str | None:
 
 
 def _piped(value: str | None) -> str | None:
-    return _text(sys.stdin.buffer.read(), "stdin") if value == "-" else value
+    if value != "-":
+        return value
+    if sys.stdin is None:
+        raise UsageFault("stdin is closed, so there is nothing to read from it", hint="pass a text, or pipe one in")
+    try:
+        content = sys.stdin.buffer.read()
+    except OSError as fault:
+        raise UsageFault(f"cannot read stdin: {fault.strerror}", hint="pass a text, or pipe one in") from fault
+    return _text(content, "stdin")
 
 
 def _read(file: str | None) -> str | None:

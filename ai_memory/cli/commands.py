@@ -17,6 +17,10 @@ class Command:
     examples: tuple[str, ...]
     is_raw: bool = False
     """The function takes the words after the name as they stand, and parses them itself."""
+    note: str = ""
+    """What the reference says below the title of a raw command: its function has no text of its own."""
+    flags: tuple[tuple[str, str], ...] = ()
+    """Flags of a raw command, with their meaning."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -41,14 +45,34 @@ COMMANDS: tuple[Command, ...] = (
         title="Take one event of an agent from stdin (harnesses run it)",
         examples=("hook --event session-start",),
         is_raw=True,
+        note=(
+            "It takes no `--json`: stdout belongs to the harness that runs it and holds what that harness expects,\n"
+            "mostly JSON of a form of its own. Flags that it does not know are passed over, and it always ends with 0."
+        ),
+        flags=(
+            ("--event", "the event, by the harness's name or ours"),
+            ("--agent", "which harness it is installed for"),
+            ("--data-dir", "the data dir"),
+            ("--capture-mode", "`allowlist` keeps only what a marker allows"),
+            ("--check-capture", "say what would be kept of the payload, and keep nothing"),
+        ),
     ),
     Command(
         name="drain",
         module="ai_memory.__main__",
         function="main",
         title="Apply what hooks have spooled",
-        examples=("drain",),
+        examples=("drain", "drain --wait --json"),
         is_raw=True,
+        note=(
+            "With `--json`: how many events were `applied`, known already (`repeated`) and `quarantined`, how many\n"
+            "`pages` and `handoffs` were written, and how many events are `left`; also beside the `error` of a fault."
+        ),
+        flags=(
+            ("--wait", "wait for another drain to end, then apply what is left"),
+            ("--json", "one JSON object on stdout"),
+            ("--data-dir", "the data dir"),
+        ),
     ),
     Command(
         name="mcp-bridge",
@@ -57,6 +81,16 @@ COMMANDS: tuple[Command, ...] = (
         title="Serve the memory to an MCP client over stdio",
         examples=("mcp-bridge --profile core",),
         is_raw=True,
+        note=(
+            "It takes no `--json`: stdout belongs to the client and holds JSON-RPC, one message a line. The argument\n"
+            "`format` of a tool chooses the form of its rows."
+        ),
+        flags=(
+            ("--profile", "`core`, `full`, or names of tools with commas between; default `full`"),
+            ("--workspace", "workspace of calls that name none"),
+            ("--project", "project of calls that name none"),
+            ("--data-dir", "the data dir"),
+        ),
     ),
     Command(
         name="completions",

@@ -63,7 +63,10 @@ def _command(row: Operation | Command) -> str:
     if isinstance(row, Operation):
         function = row.load()
     elif row.is_raw:
-        return f"## `{row.name}`\n\n{row.title}.\n{_examples(row.examples)}"
+        note = f"\n{row.note}" if row.note else ""
+        flags = "".join(f"| `{flag}` | {meaning} |\n" for flag, meaning in row.flags)
+        table = f"\n| parameter | meaning |\n|---|---|\n{flags}" if flags else ""
+        return f"## `{row.name}`\n\n{row.title}.{note}\n{_examples(row.examples)}{table}"
     else:
         function = getattr(import_module(row.module), row.function)
     found = parameters(function, "cli")

@@ -2,11 +2,12 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from ai_memory.cli.commands import ROWS, names_below
+from ai_memory.cli.commands import ROWS, Command, names_below
 from ai_memory.cli.completions import FILE_NAMES, script
 from ai_memory.cli.docs import PAGES, ROOT, behind
 
@@ -73,3 +74,19 @@ def test_a_script_is_valid_for_its_shell(shell: str, tmp_path: Path) -> None:
     file = tmp_path / "script"
     file.write_text(script(shell))  # type: ignore[arg-type]
     subprocess.run([shell, "-n", str(file)], check=True)
+
+
+def test_every_command_takes_json_or_the_reference_says_why_not() -> None:
+    page = PAGES["docs/cli.md"]()
+    for name, row in ROWS.items():
+        if isinstance(row, Command) and row.is_raw:
+            section = page.partition(f"## `{name}`\n")[2].partition("\n## ")[0]
+            assert "It takes no `--json`: stdout belongs to" in section or "| `--json` |" in section
+
+
+@pytest.mark.parametrize("words", [("mcp-bridge", "--json"), ("--json", "mcp-bridge")], ids=" ".join)
+def test_the_bridge_refuses_json_and_says_why(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "ai_memory", *words]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its stdout holds JSON-RPC" in done.stderr
