@@ -88,21 +88,6 @@ def plain_scalars(block: str) -> list[Scalar]:
     try:
         loader = _Loader(block)
         while loader.check_event():
-            event = loader.get_event()
-            if isinstance(event, yaml.ScalarEvent) and not event.style:
-                start, end = event.start_mark, event.end_mark
-                found.append(Scalar(event.value, event.value, start.index, end.index, start.line, ""))
-    except (yaml.YAMLError, ValueError):
-        return []
-    return found
-
-
-def plain_scalars(block: str) -> list[Scalar]:
-    """Every unquoted scalar of the block in order, keys too, however deep; none where it is no YAML."""
-    found = []
-    try:
-        loader = _Loader(block)
-        while loader.check_event():
             event: Any = loader.get_event()
             if isinstance(event, yaml.ScalarEvent) and not event.style:
                 found.append(_placed_plain(event))
