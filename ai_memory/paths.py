@@ -32,6 +32,10 @@ class DataDir:
         return self.root / "pending"
 
     @property
+    def born(self) -> Path:
+        return self.root / "born.json"
+
+    @property
     def state(self) -> Path:
         return self.root / "state.db"
 

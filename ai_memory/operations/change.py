@@ -127,7 +127,7 @@ def move_page(
         target = change.move(ref, target, text=text)
         relinked = [source for source in sources if _relink(change, source, ref, target)]
         _carry_state(change, ref, target)
-    with memory.reading() as snapshot:
+    with memory.reading(is_after_write=True) as snapshot:
         moved = as_written(snapshot, change, target)
         gaps = tuple(snapshot.gaps)
     return MovedPage(

@@ -219,7 +219,7 @@ def written(
     done = change.committed
     commit = done.commit if done else None
     outcome: Outcome = "unchanged" if commit is None else "created" if before is None else "changed"
-    with memory.reading() as snapshot:
+    with memory.reading(is_after_write=True) as snapshot:
         page = as_written(snapshot, change, ref)
         near = similar_pages(snapshot, page) if page and outcome == "created" else ()
         gaps = (*snapshot.gaps, *([SCRUBBED] if is_scrubbed else []), *_unknown_links(page))

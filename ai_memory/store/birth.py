@@ -8,7 +8,6 @@ from ai_memory.paths import DataDir
 from ai_memory.store import filesystem, gitindex
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.filesystem import make_folder, sync_folder, write_whole
-from ai_memory.store.head import read_head
 from ai_memory.store.lock import WriterLock
 from ai_memory.store.wiki import Wiki
 
@@ -17,11 +16,6 @@ FIRST_FILES = {
     ".gitignore": b"# Only pages are kept here.\n.*\n!.gitattributes\n!.gitignore\n*.tmp\n",
 }
 """What the first commit holds. `.obsidian/` and the like stay out of `git status`."""
-
-
-def is_born(data_dir: DataDir) -> bool:
-    """Whether the wiki has its first commit."""
-    return read_head(data_dir.git) is not None
 
 
 def refuse_bad_place(data_dir: DataDir, *, allow_synced: bool) -> None:
@@ -33,6 +27,17 @@ def refuse_bad_place(data_dir: DataDir, *, allow_synced: bool) -> None:
             hint="Choose another with --data-dir. A sync client can break databases and locks; `init --allow-synced`"
             " insists.",
         )
+
+
+def make_root(data_dir: DataDir) -> None:
+    """The data dir itself. Raises StoreFault where none can be."""
+    try:
+        make_folder(data_dir.root)
+    except OSError as fault:
+        raise StoreFault(
+            f"The data dir {data_dir.root} cannot be made: {fault.strerror}.",
+            hint="Choose another with --data-dir or AI_MEMORY_DATA_DIR.",
+        ) from fault
 
 
 def make_folders(data_dir: DataDir) -> None:

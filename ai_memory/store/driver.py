@@ -4,7 +4,9 @@ Two SQLite libraries on one file drop each other's locks, so every room gets its
 when it is installed (many Pythons are built without loadable extensions), else the standard library's module.
 """
 
+import errno
 import importlib
+import shutil
 import sqlite3 as _standard
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,8 +103,26 @@ def is_sound(connection: Connection) -> bool:
         return False
 
 
-def refuse_damaged(path: Path, cause: Exception) -> StoreFault:
-    """The fault to raise for a database that holds what cannot be rebuilt."""
+_NO_ROOM_BYTES = 262_144
+"""Less free space than this, and an "I/O error" of SQLite's is a full disk: it cannot make its side files."""
+
+
+def is_full_disk(folder: Path, cause: Exception) -> bool:
+    """Whether the fault comes from a disk without room."""
+    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    if "full" in str(cause):
+        return True
+    try:
+        return shutil.disk_usage(folder).free < _NO_ROOM_BYTES
+    except OSError:
+        return False
+
+
+def unreadable(path: Path, cause: Exception) -> StoreFault:
+    """The fault to raise for a database that holds what cannot be rebuilt: damaged, or on a full disk."""
+    if is_full_disk(path.parent, cause):
+        return StoreFault(f"{path.name} cannot be used: the disk is full.", hint="Free some space, then try again.")
     return StoreFault(
         f"{path.name} cannot be read: {cause}",
         hint="Keep the file. Copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows.",

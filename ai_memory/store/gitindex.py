@@ -26,7 +26,8 @@ _STAGES = 0x3000
 """Set for the stages of a conflict."""
 _NAME_LENGTH = 0x0FFF
 REGULAR = 0o100644
-_MODE_AT = 24
+_TIME = struct.Struct(">LL")
+_MTIME_AT, _MODE_AT, _SIZE_AT = 8, 24, 36
 _REGULAR_FIELD = REGULAR.to_bytes(4, "big")
 """The mode of a plain file as it stands in an entry. A name holds no NUL, so these bytes never lie inside one."""
 
@@ -126,7 +127,7 @@ class GitIndex:
         Extensions are dropped: the cached trees would be stale, and git makes them again.
         Raises StoreFault when a required extension (split or sparse index) is in use.
         """
-        content = self._content
+        content = self._with_racy_marked()
         pieces: list[bytes] = []
         run = _HEADER.size
         count = int(_HEADER.unpack_from(content)[2])
@@ -143,6 +144,34 @@ class GitIndex:
         pieces.append(content[run : self._end])
         body = _HEADER.pack(b"DIRC", self._version, count) + b"".join(pieces)
         return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+    def _with_racy_marked(self) -> bytes:
+        """The bytes with the size of racy entries set to 0, as git does: a newer index would vouch for them.
+
+        A file that changed in the tick in which the index was written looks settled once the index is younger.
+        """
+        racy = [start for start in self._written_in_its_second() if self._mtime_ns(start) >= self._written_ns]
+        if not racy:
+            return self._content
+        content = bytearray(self._content)
+        for start in racy:
+            content[start + _SIZE_AT : start + _SIZE_AT + 4] = bytes(4)
+        return bytes(content)
+
+    def _written_in_its_second(self) -> Iterator[int]:
+        """Where entries begin whose file changed in the second in which the index was written."""
+        second = (self._written_ns // 1_000_000_000).to_bytes(4, "big")
+        at = self._content.find(second, _HEADER.size + _MTIME_AT, self._end)
+        while at >= 0:
+            start = at - _MTIME_AT
+            mode = self._content[start + _MODE_AT : start + _MODE_AT + 4]
+            if mode == _REGULAR_FIELD and self._is_alone(start + _MODE_AT):
+                yield start
+            at = self._content.find(second, at + 1, self._end)
+
+    def _mtime_ns(self, start: int) -> int:
+        seconds, rest = _TIME.unpack_from(self._content, start + _MTIME_AT)
+        return int(seconds) * 1_000_000_000 + int(rest)
 
     # --- finding a place ---
 

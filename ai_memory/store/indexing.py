@@ -100,7 +100,7 @@ def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:
     if head is None:
         return False
     if at is None:
-        return _fill(connection, wiki, head)
+        return fill(connection, wiki, head)
     if not _has_commit(wiki, at) or not wiki.is_ancestor(at, head):
         return False
     differing = {d.git_path: d.new for d in islice(wiki.differences(at, head), STEPWISE_FILES + 1)}
@@ -118,8 +118,8 @@ def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:
     return True
 
 
-def _fill(connection: Connection, wiki: Wiki, head: str) -> bool:
-    """Fill an empty index, if the wiki is small enough to do it under the lock."""
+def fill(connection: Connection, wiki: Wiki, head: str) -> bool:
+    """Fill an empty index, if the wiki is small enough to do it while somebody waits."""
     present = list(islice(wiki.files(head), STEPWISE_FILES + 1))
     if len(present) > STEPWISE_FILES:
         return False
@@ -148,8 +148,23 @@ def _create(path: Path) -> Connection:
 def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress, step: Step) -> Reindexed:
     """A new index of `head` in the building file. Needs no writer lock; call under the rebuild lock.
 
-    Crash: the building file is thrown away by the next build.
+    Raises StoreFault when the disk is full. Crash: the building file is thrown away by the next build.
     """
+    try:
+        return _build(data_dir, wiki, head, progress=progress, step=step)
+    except (OSError, driver.DatabaseError) as fault:
+        _remove_building(building_path(data_dir))  # the little room that there is belongs to others
+        raise _not_built(data_dir, fault) from fault
+
+
+def _not_built(data_dir: DataDir, fault: Exception) -> StoreFault:
+    reason = "the disk is full." if driver.is_full_disk(data_dir.root, fault) else str(fault)
+    return StoreFault(
+        f"The index could not be built: {reason}", hint="The pages are safe. Free some space, then try again."
+    )
+
+
+def _build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress, step: Step) -> Reindexed:
     started = time.monotonic()
     path = building_path(data_dir)
     _remove_building(path)
@@ -201,6 +216,16 @@ def install(data_dir: DataDir, *, step: Step) -> None:
     A rename over an open file would leave readers on old rows (decision A8); the backup interface does not.
     """
     path = building_path(data_dir)
+    try:
+        _copy(data_dir, path)
+    except (OSError, driver.DatabaseError) as fault:
+        _remove_building(path)
+        raise _not_built(data_dir, fault) from fault
+    step("rebuild-installed")
+    _remove_building(path)
+
+
+def _copy(data_dir: DataDir, path: Path) -> None:
     source = driver.connect(path)
     try:
         target = _target(data_dir)
@@ -213,8 +238,6 @@ def install(data_dir: DataDir, *, step: Step) -> None:
             target.close()
     finally:
         source.close()
-    step("rebuild-installed")
-    _remove_building(path)
 
 
 def _target(data_dir: DataDir) -> Connection:

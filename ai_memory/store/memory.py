@@ -12,7 +12,7 @@ from ai_memory.clock import Clock, now_us
 from ai_memory.errors import MemoryFault, StoreFault
 from ai_memory.model import Author, Caller, PageRef
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, reading
+from ai_memory.store import born, driver, reading
 from ai_memory.store.driver import Connection
 from ai_memory.store.head import read_head, unfinished
 from ai_memory.store.snapshot import Snapshot
@@ -79,13 +79,20 @@ class Memory:
         from ai_memory.store.writing import writer_lock
 
         if self.exists:
+            if not self.data_dir.born.exists():
+                born.record(self.data_dir, "wiki", at_us=self.clock())
             return False
+        lost = born.lost(self.data_dir, "wiki")
+        if lost is not None:
+            raise lost
         birth.refuse_bad_place(self.data_dir, allow_synced=allow_synced)
+        birth.make_root(self.data_dir)
         lock = writer_lock(self)
         with lock.held(self.lock_timeout_s):
             if self.exists:
                 return False
             birth.give_birth(self.data_dir, lock, at_us=self.clock(), step=self.step)
+            born.record(self.data_dir, "wiki", at_us=self.clock())
         return True
 
     @contextmanager
@@ -112,15 +119,15 @@ class Memory:
         Does not wait: when another command writes, or the place is read-only, it says so in `skipped`.
         """
         from ai_memory.store.adoption import Adopted
-        from ai_memory.store.writing import Writer
+        from ai_memory.store.writing import Hindered, Writer
 
         if not self.exists:
             return Adopted()
         if not reading.is_writable(self.data_dir.root):
             return Adopted(skipped=("the data dir is read-only here: edits by hand were not taken",))
         with Writer.opened_if_free(self) as writer:
-            if writer is None:
-                return Adopted(skipped=("another command is writing: edits by hand were not looked for",))
+            if isinstance(writer, Hindered):
+                return Adopted(skipped=(f"{writer.reason} Edits by hand were not looked for.",))
             return writer.adopt_everywhere()
 
     def reindex(self, progress: "Progress | None" = None) -> "Reindexed":
@@ -139,10 +146,10 @@ class Memory:
 
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""
-        from ai_memory.store.writing import Writer
+        from ai_memory.store.writing import Hindered, Writer
 
         with Writer.opened_if_free(self) as writer:
-            return writer.pack() if writer is not None else 0
+            return 0 if isinstance(writer, Hindered) else writer.pack()
 
     @contextmanager
     def state_transaction(self) -> Iterator[Connection]:
@@ -151,15 +158,18 @@ class Memory:
 
         self._refuse_read_only()
         self.create()
-        with closing(state.open_state(self.data_dir.state)) as connection, driver.transaction(connection):
+        with closing(state.open_state(self.data_dir, at_us=self.clock())) as connection, driver.transaction(connection):
             yield connection
 
     # --- reading ---
 
     @contextmanager
-    def reading(self) -> Iterator[Snapshot]:
-        """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes."""
-        with reading.opened(self) as snapshot:
+    def reading(self, *, is_after_write: bool = False) -> Iterator[Snapshot]:
+        """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes.
+
+        `is_after_write`: only the answer to a write that is done is looked up; what fails here is told as a gap.
+        """
+        with reading.opened(self, is_after_write=is_after_write) as snapshot:
             try:
                 yield snapshot
             except driver.OperationalError:
@@ -176,10 +186,10 @@ class Memory:
     def fresh(self, ref: PageRef) -> None:
         """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page."""
         if reading.differs_from_file(self.data_dir, ref):
-            from ai_memory.store.writing import Writer
+            from ai_memory.store.writing import Hindered, Writer
 
             with Writer.opened_if_free(self) as writer:
-                if writer is not None:
+                if not isinstance(writer, Hindered):
                     writer.adopt_folder(ref.git_path.rpartition("/")[0])
 
     def history(self, ref: PageRef, limit: int = 50, offset: int = 0) -> "list[PageVersion]":
@@ -226,9 +236,9 @@ class Memory:
             time.sleep(COURTESY_S)
 
     def hindrance(self) -> MemoryFault | None:
-        """What keeps every writer out of the wiki right now (a merge, a detached HEAD), or None."""
+        """What keeps every writer out of the wiki right now (a merge, a detached HEAD, a lost branch), or None."""
         if not self.exists:
-            return None
+            return born.lost(self.data_dir, "wiki")
         state = unfinished(self.data_dir.git)
         if state is None:
             return None

@@ -57,13 +57,25 @@ def load(path: Path) -> Pending | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as fault:
+        raise _unreadable(path, fault.strerror or str(fault)) from fault
     try:
         return _decode(content)
-    except (ValueError, KeyError, TypeError) as fault:
-        raise StoreFault(
-            f"The redo log {path.name} cannot be read: {fault}",
-            hint="It holds a change that was acknowledged. Keep it, move it aside to go on, and write its text again.",
-        ) from fault
+    except NewerFormat as fault:
+        raise _unreadable(path, str(fault)) from fault
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        raise _unreadable(path, "it is not what ai-memory writes") from fault
+
+
+class NewerFormat(ValueError):
+    """A later ai-memory wrote the log."""
+
+
+def _unreadable(path: Path, why: str) -> StoreFault:
+    return StoreFault(
+        f"The redo log {path} cannot be read: {why}.",
+        hint="It holds a change that was acknowledged. Keep it, move it aside to go on, and write its text again.",
+    )
 
 
 def clear(path: Path, *, is_harmless: bool) -> None:
@@ -105,7 +117,7 @@ def _encode_path(change: PathChange) -> dict[str, str | None]:
 def _decode(content: bytes) -> Pending:
     record = json.loads(content)
     if record["format"] != FORMAT:
-        raise ValueError(f"format {record['format']} is newer than this program")
+        raise NewerFormat(f"its format {record['format']!r} is newer than this program")
     name, email = record["author"]
     return Pending(
         change_id=record["change_id"],

@@ -11,7 +11,7 @@ from pathlib import Path
 from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.model import PageRef
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, index, state_schema
+from ai_memory.store import born, driver, index, state_schema
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.desk import Desk
 from ai_memory.store.driver import Connection
@@ -31,11 +31,20 @@ def is_writable(folder: Path) -> bool:
 
 
 @contextmanager
-def opened(desk: Desk) -> Iterator[Snapshot]:
-    """A read transaction on an index that is as fresh as can be had without waiting."""
+def opened(desk: Desk, *, is_after_write: bool = False) -> Iterator[Snapshot]:
+    """A read transaction on an index that is as fresh as can be had without waiting.
+
+    `is_after_write` gives an empty one with a gap where there is none to be had: a write that is done has not failed.
+    """
     gaps: list[str] = []
     with ExitStack() as stack:
-        connection = _connection(desk, gaps, stack)
+        try:
+            connection = _connection(desk, gaps, stack)
+        except (OSError, StoreFault, driver.DatabaseError) as fault:
+            if not is_after_write:
+                raise
+            gaps.append(f"the write is done, but the index could not be read: {fault}".replace("\n", " "))
+            connection = _empty()
         stack.callback(connection.close)
         connection.execute("BEGIN")
         snapshot = Snapshot(connection, gaps)
@@ -47,6 +56,9 @@ def _connection(desk: Desk, gaps: list[str], stack: ExitStack) -> Connection:
     data_dir = desk.data_dir
     head = read_head(data_dir.git)
     if head is None:
+        lost = born.lost(data_dir, "wiki")
+        if lost is not None:
+            gaps.append(f"{lost.message} {lost.hint}")
         return _empty()
     if not is_writable(data_dir.root):
         return _read_only(data_dir, head, gaps, stack)
@@ -110,7 +122,7 @@ def damaged_index(data_dir: DataDir, fault: Exception) -> StoreFault:
 
 def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
     """Catch up if nobody writes, else wait a moment for whoever does, else say what is missing."""
-    from ai_memory.store.writing import Writer, rebuild  # imports the git library
+    from ai_memory.store.writing import Hindered, Writer, rebuild  # imports the git library
 
     hindrance = desk.hindrance()
     if hindrance is not None and desk.data_dir.pending.exists():
@@ -118,17 +130,22 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
     deadline = time.monotonic() + SHORT_WAIT_S
     while True:
         with Writer.opened_if_free(desk, for_index=hindrance is not None) as writer:
-            if writer is not None:
+            if not isinstance(writer, Hindered):
                 if writer.catch_up_index():
                     return
+                break
+            if not writer.is_busy:
                 break
         if time.monotonic() > deadline or _is_fresh(desk.data_dir, head):
             break
         time.sleep(0.01)
     if _is_fresh(desk.data_dir, read_head(desk.data_dir.git) or head):
         return
-    if writer is None:
-        gaps.append("another command is writing: its change may be missing here")
+    if isinstance(writer, Hindered):
+        if writer.is_busy:
+            gaps.append("another command is writing: its change may be missing here")
+        else:
+            gaps.append(f"{writer.reason} A change that waits for it is not in this answer.")
         return
     if desk.caller.face == "bridge" and _tracked_files(desk.data_dir) > BRIDGE_PAGES:
         _rebuild_beside(desk, gaps)
@@ -138,6 +155,8 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
             _await_rebuild(desk, gaps)
     except LockBusy:
         gaps.append("another command is writing: the index could not be renewed")
+    except StoreFault as fault:
+        gaps.append(f"{fault.message} {fault.hint}")
 
 
 def _rebuild_beside(desk: Desk, gaps: list[str]) -> None:
@@ -175,8 +194,7 @@ def _read_only(data_dir: DataDir, head: str, gaps: list[str], stack: ExitStack) 
     """The index where nothing may be written: as it is, or a copy when its log holds more (decision A11)."""
     gaps.append("the data dir is read-only here: edits and events that wait are not in this answer")
     if not data_dir.index.exists():
-        gaps.append("there is no search index yet, and none can be made here")
-        return _empty()
+        return _from_wiki(data_dir, head, gaps)
     log = Path(f"{data_dir.index}-wal")
     if log.exists() and log.stat().st_size:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ai-memory-")))
@@ -190,20 +208,47 @@ def _read_only(data_dir: DataDir, head: str, gaps: list[str], stack: ExitStack) 
     return connection
 
 
+def _from_wiki(data_dir: DataDir, head: str, gaps: list[str]) -> Connection:
+    """An index in memory where none lies on the disk and none can be put there."""
+    from ai_memory.store import indexing  # imports the git library
+    from ai_memory.store.wiki import Wiki
+
+    connection = _empty()
+    with closing(Wiki(data_dir.git)) as wiki:
+        if indexing.fill(connection, wiki, head):
+            gaps.append("there is no search index, and none can be made here: the pages were read for this answer")
+        else:
+            gaps.append("there is no search index, and none can be made here: pages are not found")
+    return connection
+
+
 @contextmanager
 def state_opened(data_dir: DataDir) -> Iterator[Connection | None]:
-    """`state.db` for reading, or None. Raises StoreFault when a newer program wrote it or it is damaged."""
-    if not data_dir.state.exists():
+    """`state.db` for reading, or None before the first event. Raises StoreFault when a newer program wrote it, it is
+    damaged or gone.
+    """
+    connection = _state(data_dir) if data_dir.state.exists() else None
+    if connection is None:
+        lost = born.lost(data_dir, "state")
+        if lost is not None:
+            raise lost
         yield None
         return
+    with closing(connection):
+        yield connection
+
+
+def _state(data_dir: DataDir) -> Connection | None:
+    """None for a file without tables: its maker was killed, or somebody emptied it."""
     mode: driver.Mode = "ro" if is_writable(data_dir.root) else "immutable"
     try:
         connection = driver.connect(data_dir.state, mode=mode)
-        state_schema.refuse_newer(connection)
+        if state_schema.refuse_newer(connection):
+            return connection
+        connection.close()
     except driver.DatabaseError as fault:
-        raise driver.refuse_damaged(data_dir.state, fault) from fault
-    with closing(connection):
-        yield connection
+        raise driver.unreadable(data_dir.state, fault) from fault
+    return None
 
 
 def differs_from_file(data_dir: DataDir, ref: PageRef) -> bool:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from ai_memory.errors import Recorded, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.store import gitindex, indexing, pending, state
 from ai_memory.store.addresses import folder_of
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.driver import DatabaseError, transaction
+from ai_memory.store.driver import DatabaseError, is_full_disk, transaction
 from ai_memory.store.filesystem import nearest_folder, sync_together
 from ai_memory.store.gitindex import GitIndex, regular_status
 from ai_memory.store.outbox import Outbox
@@ -35,13 +36,17 @@ class Applied:
     """Why files, index or outbox do not follow yet. The log still stands: no other change may be begun."""
 
 
-def _recorded(fault: Exception) -> Recorded:
+def _recorded(fault: Exception, root: Path) -> Recorded:
     if isinstance(fault, Recorded):
         return fault
-    message, hint = (fault.message, fault.hint) if isinstance(fault, StoreFault) else (str(fault), "")
+    if isinstance(fault, StoreFault):
+        message, hint = fault.message, fault.hint
+    elif is_full_disk(root, fault):
+        message, hint = "the disk is full.", "Free some space."
+    else:
+        message, hint = str(fault), f"Mend that in {root}; its logs tell more."
     return Recorded(
-        f"The change is recorded but could not be finished: {message}",
-        hint=f"{hint or 'Free some disk space if the disk is full.'} The next command finishes it.",
+        f"The change is recorded but could not be finished: {message}", hint=f"{hint} The next command finishes it."
     )
 
 
@@ -62,7 +67,7 @@ class RollForward:
             commit, paths = self._commit(change)  # 5.1 objects, 5.2 ref
             self._apply_state(change)  # 5.3
         except (OSError, DatabaseError, StoreFault) as fault:
-            raise _recorded(fault) from fault
+            raise _recorded(fault, self._data_dir.root) from fault
         try:
             folders = self._write_files(change, commit, paths)  # 5.4
             self._splice_git_index(commit, paths)  # 5.5
@@ -71,7 +76,7 @@ class RollForward:
             self._sync_names(paths)  # 5.8
         except (OSError, DatabaseError, StoreFault) as fault:
             # Branch and state hold the change: it is done. The log stays, the next command does the rest.
-            return Applied(commit, paths, frozenset(), left_over=_recorded(fault))
+            return Applied(commit, paths, frozenset(), left_over=_recorded(fault, self._data_dir.root))
         self._step("before-clear")
         pending.clear(self._data_dir.pending, is_harmless=not change.outbox)  # 6
         self._step("cleared")
@@ -163,7 +168,7 @@ class RollForward:
     def _apply_state(self, change: Pending) -> None:
         if not change.state:
             return
-        connection = state.open_state(self._data_dir.state)
+        connection = state.open_state(self._data_dir, at_us=change.at_us)
         try:
             with transaction(connection):
                 if not state.is_change_applied(connection, change.change_id):

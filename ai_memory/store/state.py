@@ -6,10 +6,10 @@ Sessions and observations have a module of their own, `state_sessions`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from ai_memory.model import PageRef
-from ai_memory.store import driver, state_schema
+from ai_memory.paths import DataDir
+from ai_memory.store import born, driver, state_schema
 from ai_memory.store.driver import Connection
 from ai_memory.text.sanitize import sanitize
 
@@ -110,11 +110,16 @@ class Evidence:
     at_us: int
 
 
-def open_state(path: Path) -> Connection:
+def open_state(data_dir: DataDir, *, at_us: int) -> Connection:
     """A durable writing connection to `state.db`, created or migrated if need be.
 
-    Errors: StoreFault when a newer program wrote it or SQLite cannot read it.
+    Errors: StoreFault when a newer program wrote it, SQLite cannot read it, or it is gone.
     """
+    path = data_dir.state
+    if not path.exists() or not path.stat().st_size:
+        lost = born.lost(data_dir, "state")
+        if lost is not None:
+            raise lost
     try:
         connection = driver.connect(path, durable=True)
         try:
@@ -122,10 +127,11 @@ def open_state(path: Path) -> Connection:
         except BaseException:
             connection.close()
             raise
-    except driver.OperationalError:
-        raise  # a full disk or a lock, not the file
     except driver.DatabaseError as fault:
-        raise driver.refuse_damaged(path, fault) from fault
+        if "locked" in str(fault):
+            raise
+        raise driver.unreadable(path, fault) from fault
+    born.record(data_dir, "state", at_us=at_us)
     return connection
 
 

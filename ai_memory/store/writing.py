@@ -4,10 +4,11 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 
 from ai_memory.errors import Recorded, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import gitindex, indexing, pending
+from ai_memory.store import gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
 from ai_memory.store.adoption import Adopted, Edits, find_edits
 from ai_memory.store.blobs import blob_id
@@ -29,6 +30,15 @@ LARGE_FOLDER = 500
 
 def writer_lock(desk: Desk) -> WriterLock:
     return WriterLock(desk.data_dir.locks, command=desk.command, clock=desk.clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Hindered:
+    """Why no writer could be had at once, as a sentence."""
+
+    reason: str
+    is_busy: bool
+    """Another process holds the lock: it will go by."""
 
 
 class Writer:
@@ -59,28 +69,31 @@ class Writer:
 
     @classmethod
     @contextmanager
-    def opened_if_free(cls, desk: Desk, *, for_index: bool = False) -> "Iterator[Writer | None]":
-        """Never waits: None when another command writes or a person's git work is not finished."""
+    def opened_if_free(cls, desk: Desk, *, for_index: bool = False) -> "Iterator[Writer | Hindered]":
+        """Never waits: tells why when another command writes, a person's git work is not finished, or a disk fails."""
         with ExitStack() as stack:
-            if not stack.enter_context(writer_lock(desk).if_free()):
-                yield None
-                return
-            wiki = stack.enter_context(closing(Wiki(desk.data_dir.git)))
-            writer = cls(desk, wiki)
-            stack.enter_context(closing(writer._looks))
             try:
-                if not for_index:
-                    writer._begin()
-            except StoreFault:
-                yield None
-                return
+                writer = cls._at_once(desk, stack, for_index=for_index)
+            except (StoreFault, OSError) as fault:
+                writer = Hindered(str(fault).replace("\n", " "), is_busy=False)
             yield writer
+
+    @classmethod
+    def _at_once(cls, desk: Desk, stack: ExitStack, *, for_index: bool) -> "Writer | Hindered":
+        if not stack.enter_context(writer_lock(desk).if_free()):
+            return Hindered("Another command is writing.", is_busy=True)
+        wiki = stack.enter_context(closing(Wiki(desk.data_dir.git)))
+        writer = cls(desk, wiki)
+        stack.enter_context(closing(writer._looks))
+        if not for_index:
+            writer._begin()
+        return writer
 
     def _begin(self) -> None:
         gitindex.clear_own_locks(self._data_dir.git)
-        state = unfinished(self._data_dir.git)
-        if state is not None:
-            raise StoreFault(f"The wiki cannot be written: {state.state}.", hint=f"End it: {state.remedy}.")
+        begun = unfinished(self._data_dir.git)
+        if begun is not None:
+            raise StoreFault(f"The wiki cannot be written: {begun.state}.", hint=f"End it: {begun.remedy}.")
         left = pending.load(self._data_dir.pending)
         if left is not None:
             self._wiki.clear_temporary()
@@ -106,6 +119,8 @@ class Writer:
             change.committed = Committed(change.change_id, None)
             return
         WorkTree(self._data_dir.wiki, None).refuse_blocked(paths)
+        if change.state_rows:  # what state.db refuses must be known before the commit point
+            state.open_state(self._data_dir, at_us=change.now_us).close()
         applied = self._apply(
             Pending(
                 change_id=change.change_id,

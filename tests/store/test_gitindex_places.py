@@ -1,5 +1,6 @@
 """Entries of git's index are found and spliced by jumping; the result is that of a plain rewrite, and git agrees."""
 
+import os
 import random
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from ai_memory.store import gitindex
 from ai_memory.store.gitindex import GitIndex
 
 NO_STAT = None
+EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 TRAP = bytes.fromhex("000081a4") * 5
 """An object id that looks like the mode of a file all along."""
 
@@ -99,3 +101,40 @@ def test_an_index_with_a_required_extension_is_refused_by_name(repository: Path)
     git(repository, "update-index", "--split-index")
     with pytest.raises(Exception, match="extension link"):
         GitIndex.read(repository / ".git")
+
+
+def test_an_entry_of_the_tick_in_which_the_index_was_written_is_not_vouched_for_by_a_younger_one(
+    repository: Path,
+) -> None:
+    """The file changes once more in that tick, to the same size: git's index cannot tell, and a splice must not say."""
+    page, index_path = repository / "a.md", repository / ".git" / "index"
+    page.write_text("one\n")
+    subprocess.run(["git", "-C", str(repository), "add", "a.md"], check=True)
+    now_ns = page.stat().st_mtime_ns
+    page.write_text("two\n")
+    os.utime(page, ns=(now_ns, now_ns))
+    os.utime(index_path, ns=(now_ns, now_ns))
+
+    index = GitIndex.read(repository / ".git")
+    assert index is not None
+    index_path.write_bytes(index.spliced({b"b.md": gitindex.pack(b"b.md", EMPTY_BLOB, NO_STAT)}))
+
+    younger = GitIndex.read(repository / ".git")
+    assert younger is not None
+    entry = younger.entries()[b"a.md"]
+    assert younger.is_racy(entry) or not entry.matches(page.lstat())
+    told = subprocess.run(
+        ["git", "-C", str(repository), "status", "--porcelain", "a.md"], capture_output=True, text=True
+    )
+    assert told.stdout == "AM a.md\n"
+
+
+def test_settled_entries_keep_their_figures(repository: Path) -> None:
+    page, index_path = repository / "a.md", repository / ".git" / "index"
+    page.write_text("one\n")
+    os.utime(page, ns=(1_780_000_000_500_000_000,) * 2)
+    subprocess.run(["git", "-C", str(repository), "add", "a.md"], check=True)
+    os.utime(index_path, ns=(1_780_000_000_600_000_000,) * 2)  # the same second, a later instant
+    index = GitIndex.read(repository / ".git")
+    assert index is not None
+    assert GitIndex(index.spliced({}), 0).entries()[b"a.md"] == index.entries()[b"a.md"]

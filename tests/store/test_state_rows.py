@@ -24,7 +24,7 @@ NOW_US = 1_796_029_200_000_000
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Connection:
-    return state.open_state(tmp_path / "state.db")
+    return state.open_state(DataDir(tmp_path), at_us=NOW_US)
 
 
 def a_session(**changes: object) -> Session:
@@ -38,7 +38,7 @@ def everything(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_a_new_file_has_the_present_version_and_is_private(tmp_path: Path) -> None:
-    connection = state.open_state(tmp_path / "state.db")
+    connection = state.open_state(DataDir(tmp_path), at_us=NOW_US)
 
     assert state_schema.version(connection) == state_schema.VERSION
     assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
@@ -46,25 +46,25 @@ def test_a_new_file_has_the_present_version_and_is_private(tmp_path: Path) -> No
 
 
 def test_an_up_to_date_file_is_opened_without_the_migration_library(tmp_path: Path) -> None:
-    state.open_state(tmp_path / "state.db").close()
+    state.open_state(DataDir(tmp_path), at_us=NOW_US).close()
     program = (
-        "import sys; from pathlib import Path; from ai_memory.store import state;"
-        "state.open_state(Path(sys.argv[1])); print('sqlite_utils' in sys.modules)"
+        "import sys; from pathlib import Path; from ai_memory.paths import DataDir; from ai_memory.store import state;"
+        "state.open_state(DataDir(Path(sys.argv[1])), at_us=1); print('sqlite_utils' in sys.modules)"
     )
 
-    told = subprocess.run([sys.executable, "-c", program, str(tmp_path / "state.db")], capture_output=True, text=True)
+    told = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
 
     assert told.stdout.strip() == "False", told.stderr
 
 
 def test_a_file_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    connection = state.open_state(path)
+    connection = state.open_state(DataDir(tmp_path), at_us=NOW_US)
     connection.execute("PRAGMA user_version=99")
     connection.close()
 
     with pytest.raises(StoreFault, match="version 99"):
-        state.open_state(path)
+        state.open_state(DataDir(tmp_path), at_us=NOW_US)
 
     assert state_schema.version(driver.connect(path)) == 99
 
@@ -74,17 +74,18 @@ def test_a_damaged_file_is_named_and_kept(tmp_path: Path) -> None:
     path.write_bytes(b"no database at all" * 100)
 
     with pytest.raises(StoreFault, match=r"state\.db cannot be read"):
-        state.open_state(path)
+        state.open_state(DataDir(tmp_path), at_us=NOW_US)
 
     assert path.read_bytes().startswith(b"no database")
 
 
 def test_processes_that_open_a_new_file_at_once_migrate_it_once(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from ai_memory.store import state, state_schema;"
-        "print(state_schema.version(state.open_state(Path(sys.argv[1]))))"
+        "import sys; from pathlib import Path; from ai_memory.paths import DataDir;"
+        "from ai_memory.store import state, state_schema;"
+        "print(state_schema.version(state.open_state(DataDir(Path(sys.argv[1])), at_us=1)))"
     )
-    words = [sys.executable, "-c", program, str(tmp_path / "state.db")]
+    words = [sys.executable, "-c", program, str(tmp_path)]
 
     openers = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     answers = [opener.communicate(timeout=60) for opener in openers]

@@ -1,0 +1,41 @@
+"""What a data dir held once: so that a lost repository or `state.db` is noticed, and never quietly begun anew."""
+
+import json
+from collections.abc import Mapping
+from typing import Literal
+
+from ai_memory.clock import rfc3339
+from ai_memory.errors import StoreFault
+from ai_memory.paths import DataDir
+from ai_memory.store.filesystem import write_whole
+
+Part = Literal["wiki", "state"]
+
+_NAMES: Mapping[Part, str] = {"wiki": "wiki/.git, or its branch main,", "state": "state.db"}
+
+
+def record(data_dir: DataDir, part: Part, *, at_us: int) -> None:
+    """Note that the part is there. Call once it is durable; the same note twice changes nothing."""
+    known = _read(data_dir)
+    if part not in known:
+        note = {**known, part: rfc3339(at_us)}
+        write_whole(data_dir.born, json.dumps(note, indent=2, sort_keys=True).encode() + b"\n")
+
+
+def lost(data_dir: DataDir, part: Part) -> StoreFault | None:
+    """The fault to raise or to tell where the part is not there but was once; None when it never was."""
+    since = _read(data_dir).get(part)
+    if since is None:
+        return None
+    return StoreFault(
+        f"{_NAMES[part]} is gone from {data_dir.root}; it was there since {since}.",
+        hint=f"Put it back from a backup or a clone. To begin anew without it, remove {data_dir.born}.",
+    )
+
+
+def _read(data_dir: DataDir) -> dict[str, str]:
+    try:
+        note = json.loads(data_dir.born.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(key): str(value) for key, value in note.items()} if isinstance(note, dict) else {}
