@@ -109,6 +109,8 @@ class Page:
     """Time of the commit that last changed it."""
     frontmatter: Mapping[str, object] = field(default_factory=dict)
     body: str = ""
+    fault: str = ""
+    """What of it cannot be read, with file and line; empty when all can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,7 +291,9 @@ class Drainer:
         if not is_due or not self._memory.exists or self._memory.hindrance() is not None:
             return
         looked.touch(mode=0o600)
-        self._memory.adopt()
+        adopted = self._memory.adopt()
+        for sentence in (*adopted.asked, *adopted.skipped):
+            self._log.warning(sentence)
         self._close_expired()
         self._memory.tidy()
 

@@ -29,7 +29,8 @@ def completions(call: Call, *, shell: Annotated[Shell, Field("which shell", posi
     For bash: ai-memory completions bash > ~/.local/share/bash-completion/completions/ai-memory
     """
     text = script(shell)
-    sys.stdout.write(json_text({"v": JSON_FORMAT, "ok": True, "script": text}) + "\n" if call.is_json else text)
+    answer: dict[str, object] = {"v": JSON_FORMAT, "ok": True, "scope": None, "script": text, "gaps": [], "omitted": 0}
+    sys.stdout.write(json_text(answer) + "\n" if call.is_json else text)
     return 0
 
 

@@ -142,7 +142,7 @@ def answer(steps: list[Step], kept: Path | None) -> dict[str, object]:
     """The demo as one JSON object; a failed one carries `error` too."""
     done = [asdict(step) | {"ok": step.ok} for step in steps]
     failed = next((step for step in steps if not step.ok), None)
-    found: dict[str, object] = {"v": 1, "ok": failed is None}
+    found: dict[str, object] = {"v": 1, "ok": failed is None, "scope": None}
     if failed:
         hint = "Run `ai-memory demo --keep` and look at what it left."
         found["error"] = {"code": StoreFault.code, "message": f"{failed.name}: {failed.problem}", "hint": hint}

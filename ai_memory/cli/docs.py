@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 MADE = "<!-- Made by `python -m ai_memory.cli.docs` out of the code. Change it there. -->\n"
 
 EXIT_CODES: tuple[tuple[str, str], ...] = (
-    ("0", "done; also nothing to do, and nothing relevant found"),
-    ("1", "an expected fault: the message says what is wrong and what to do"),
+    ("0", "done; also nothing to do, nothing relevant found, and a reader of stdout that left early"),
+    ("1", "an expected fault: the message says what is wrong and what to do; also a stdout that is closed or full"),
     ("2", "the words of the call do not fit"),
     ("3", "what was named does not exist"),
     ("4", "another process held the lock for longer than `--lock-timeout`"),
@@ -45,9 +45,11 @@ def cli_page() -> str:
             `workspace/project:path`, by place or with `-p`. Without `--workspace` and `--project` the folder that you
             stand in tells them (`ai-memory where` says why); a write whose project was only guessed is refused.
 
-            With `--json` stdout holds one object: `v`, `ok`, `scope`, rows under a plural noun, `gaps` (what failed)
-            and `omitted` (rows left out). A fault is `{"v":1,"ok":false,"error":{"code","message","hint"}}`,
-            where `code` is `not_found`, `invalid`, `conflict`, `busy`, `refused_scope` or `internal`.
+            With `--json` stdout holds one object: `v`, `ok`, `scope` (null where none applies: `list-projects`,
+            `config`, `logs` and their like, or a call over all projects from a folder whose marker is broken), rows
+            under a plural noun, `gaps` (what failed) and `omitted` (rows left out). A fault is
+            `{"v":1,"ok":false,"error":{"code","message","hint"}}`, where `code` is `not_found`, `invalid`,
+            `conflict`, `busy`, `refused_scope` or `internal`.
             Commands with rows take `--format md|json|table`.
             """
         ),

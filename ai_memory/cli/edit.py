@@ -5,7 +5,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +15,10 @@ from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import shown
 from ai_memory.cli.invoke import json_text, show
 from ai_memory.errors import MemoryFault
-from ai_memory.model import Page, PageRef
-from ai_memory.operations.answer import JSON_FORMAT
+from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.answer import answer_json
 from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.rows import address
+from ai_memory.operations.rows import Address, address
 from ai_memory.operations.scoping import locate
 from ai_memory.operations.table import OPERATION_BY_NAME
 from ai_memory.operations.write import replace_text
@@ -25,6 +27,18 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
 
 FALLBACK_EDITORS = {"win32": "notepad"}
+STDERR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """What is said of a page that was left as it was."""
+
+    scope: Scope
+    pages: tuple[Address, ...]
+    outcome: str = "unchanged"
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
 
 
 def edit(
@@ -46,7 +60,7 @@ def edit(
         _run_editor(draft)
         text = draft.read_bytes().decode("utf-8")
         if text == before:
-            _say_unchanged(call, ref)
+            _say_unchanged(call, scope, ref)
         else:
             version = page.version if page else None
             written = replace_text(memory, ref=ref, scope=scope, text=text, expected_version=version)
@@ -64,9 +78,9 @@ def edit(
     return 0
 
 
-def _say_unchanged(call: Call, ref: PageRef) -> None:
+def _say_unchanged(call: Call, scope: Scope, ref: PageRef) -> None:
     if call.is_json:
-        print(json_text({"v": JSON_FORMAT, "ok": True, "pages": [asdict(address(ref))], "outcome": "unchanged"}))
+        print(json_text(answer_json(Unchanged(scope, (address(ref),)))))
     else:
         say(shown(f"nothing changed in {ref.path}"))
 
@@ -89,12 +103,30 @@ def _draft(ref: PageRef, text: str) -> Path:
     return draft
 
 
+@contextmanager
+def _screen() -> Iterator[int | None]:
+    """Where an editor draws: our stdout if a person looks at it, else the terminal. A piped answer stays alone."""
+    if sys.stdout.isatty():
+        yield None
+        return
+    try:
+        screen = os.open("/dev/tty", os.O_RDWR)
+    except OSError:  # nobody looks
+        yield STDERR
+        return
+    try:
+        yield screen
+    finally:
+        os.close(screen)
+
+
 def _run_editor(draft: Path) -> None:
     """Wait until the editor ends. Errors: MemoryFault when there is none, or when it reports a failure."""
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or FALLBACK_EDITORS.get(sys.platform, "vi")
     words = [named] if sys.platform == "win32" and Path(named).exists() else shlex.split(named)
     try:
-        code = subprocess.run([*words, str(draft)], check=False).returncode
+        with _screen() as screen:
+            code = subprocess.run([*words, str(draft)], stdout=screen, check=False).returncode
     except OSError as fault:
         raise MemoryFault(
             f"cannot start the editor {named!r}: {fault.strerror}", hint="set VISUAL or EDITOR"

@@ -10,9 +10,12 @@ from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import one_line, shown
 from ai_memory.model import Scope
 from ai_memory.operations.answer import answer_json, note_lines, scope_line
-from ai_memory.operations.rows import Address, label
+from ai_memory.operations.rows import Address, label_from
 from ai_memory.operations.signature import PROGRESS, Parameter, bind, takes_progress
 from ai_memory.operations.table import Operation
+
+RARE = "fault"
+"""A column that is left out where no row has anything in it."""
 
 _ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may hold as it stands but a terminal, or UTF-8, may not."""
@@ -64,18 +67,19 @@ def _table(row: Operation, result: Any) -> str:
     from ai_memory.cli.render import table_text  # only where rows are shown
 
     rows = answer_json(result)[row.noun]
-    columns = row.columns or tuple(rows[0])
+    columns = [name for name in row.columns or rows[0] if name != RARE or any(entry[name] for entry in rows)]
     return table_text(
-        columns, [[_cell(_named(entry, result.scope).get(column)) for column in columns] for entry in rows]
+        columns,
+        [[_cell(_named(entry, getattr(result, "scope", None)).get(column)) for column in columns] for entry in rows],
     )
 
 
-def _named(entry: dict[str, Any], scope: Scope) -> dict[str, Any]:
+def _named(entry: dict[str, Any], scope: Scope | None) -> dict[str, Any]:
     """The row, its path with the project where that is not the one we stand in."""
     if not {"workspace", "project", "path"} <= entry.keys():
         return entry
     place = Address(entry["workspace"], entry["project"], entry["path"])
-    return entry | {"path": label(place, scope.workspace, scope.project)}
+    return entry | {"path": label_from(place, scope)}
 
 
 def _cell(value: object) -> str:

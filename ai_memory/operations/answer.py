@@ -11,8 +11,9 @@ JSON_FORMAT = 1
 
 
 def answer_json(result: Any) -> dict[str, Any]:
-    """The result as one JSON object with stable keys: `v`, `ok`, then the fields of the result in their order."""
-    return {"v": JSON_FORMAT, "ok": True} | {field.name: _json(getattr(result, field.name)) for field in fields(result)}
+    """The result as one JSON object with stable keys: `v`, `ok`, `scope`, then its fields in their order."""
+    head = {"v": JSON_FORMAT, "ok": True, "scope": None}
+    return head | {field.name: _json(getattr(result, field.name)) for field in fields(result)}
 
 
 def fault_json(code: str, message: str, hint: str = "") -> dict[str, Any]:

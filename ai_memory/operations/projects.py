@@ -27,7 +27,6 @@ class ProjectRow:
 
 @dataclass(frozen=True, slots=True)
 class ListedProjects:
-    scope: Scope
     projects: tuple[ProjectRow, ...]
     gaps: tuple[str, ...]
     omitted: int = 0
@@ -42,7 +41,6 @@ def list_projects(
     Use it to find the name that --project takes.
     """
     with memory.reading() as snapshot:
-        scope = resolve(memory, write=False, snapshot=snapshot)
         rows = []
         for project in snapshot.projects(workspace):
             newest = snapshot.pages(workspace=project.workspace, project=project.name, sort="-updated", limit=1)
@@ -59,7 +57,7 @@ def list_projects(
                 )
             )
         gaps = tuple(snapshot.gaps)
-    return ListedProjects(scope, tuple(rows), gaps)
+    return ListedProjects(tuple(rows), gaps)
 
 
 def list_projects_text(result: ListedProjects) -> str:

@@ -9,8 +9,10 @@ from ai_memory.errors import NotFound, UsageFault
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.configured import stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
-from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
+from ai_memory.operations.looking import look_around
+from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
 from ai_memory.operations.scoping import locate, resolve
+from ai_memory.operations.unscoped import resolve_for
 from ai_memory.text.links import REFERENCES, inverse_name
 from ai_memory.text.times import parse_moment
 
@@ -82,7 +84,7 @@ def read_page(
             scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
             page = _best(snapshot, query or "", scope, stopwords(memory))
         links = _links(snapshot, page.ref)
-        gaps = tuple(snapshot.gaps)
+        gaps = (*snapshot.gaps, *([in_full(page.fault)] if page.fault else []))
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
     found_by: Literal["path", "query"] = "query" if path is None else "path"
     return ReadPage(scope, (_full(page, links),), found_by, expired, gaps)
@@ -155,7 +157,7 @@ def page_address(page: FullPage) -> Address:
 
 @dataclass(frozen=True, slots=True)
 class RecentPages:
-    scope: Scope
+    scope: Scope | None
     pages: tuple[PageRow, ...]
     next: str | None
     """Cursor for `after`; None at the end."""
@@ -176,10 +178,10 @@ def recent(
     Use it to see what was learnt lately, without a question in mind.
     """
     with memory.reading() as snapshot:
-        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         cursor = _cursor(after) if after else None
         found, omitted = _newest(snapshot, None if everywhere else scope, cursor, limit)
-        gaps = tuple(snapshot.gaps)
+        gaps = (*snapshot.gaps, *untold)
     following = f"{found[-1].updated_at_us}:{found[-1].ref}" if omitted else None
     return RecentPages(scope, tuple(map(page_row, found)), following, gaps, omitted)
 
@@ -225,14 +227,14 @@ def recent_text(result: RecentPages) -> str:
     return "\n".join([*lines, f"next: {result.next}"] if result.next else lines)
 
 
-def _line(row: PageRow, scope: Scope) -> str:
-    name = label(address(PageRef(row.workspace, row.project, row.path)), scope.workspace, scope.project)
-    return f"- {name} · {row.title} · {row.kind} · {row.updated_at}"
+def _line(row: PageRow, scope: Scope | None) -> str:
+    fault = f" · {in_full(row.fault)}" if row.fault else ""
+    return f"- {label_from(row, scope)} · {row.title} · {row.kind} · {row.updated_at}{fault}"
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPages:
-    scope: Scope
+    scope: Scope | None
     pages: tuple[PageRow, ...]
     total: int
     gaps: tuple[str, ...]
@@ -260,12 +262,12 @@ def pages(
     Use it to look around; to find something by its content, search.
     """
     now = memory.clock()
-    skipped = memory.adopt().skipped
+    _, left = look_around(memory)
     with memory.reading() as snapshot:
-        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         listed = snapshot.pages(
-            workspace=None if everywhere else scope.workspace,
-            project=None if everywhere else scope.project,
+            workspace=None if everywhere or scope is None else scope.workspace,
+            project=None if everywhere or scope is None else scope.project,
             kind=kind,
             tag=tag,
             tier=tier,
@@ -277,7 +279,7 @@ def pages(
             limit=limit,
             offset=offset,
         )
-        gaps = (*snapshot.gaps, *skipped)
+        gaps = (*snapshot.gaps, *untold, *left)
     omitted = max(0, listed.total - offset - len(listed.pages))
     return ListedPages(scope, tuple(map(page_row, listed.pages)), listed.total, gaps, omitted)
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from ai_memory.clock import rfc3339
-from ai_memory.model import Page, PageRef
+from ai_memory.model import Page, PageRef, Scope
 
+FAULT_SHOWN = 200
 VERSION_SHOWN = 12
 """Hex digits of a version that a person sees (decision A13)."""
 
@@ -24,6 +25,8 @@ class PageRow:
     expires_at: str | None
     updated_at: str
     version: str
+    fault: str | None
+    """What of it cannot be read, with file and line."""
 
 
 def page_row(page: Page) -> PageRow:
@@ -40,6 +43,7 @@ def page_row(page: Page) -> PageRow:
         expires_at=None if page.expires_at_us is None else rfc3339(page.expires_at_us),
         updated_at=rfc3339(page.updated_at_us),
         version=page.version,
+        fault=page.fault or None,
     )
 
 
@@ -52,8 +56,18 @@ class Address:
     path: str
 
 
+def in_full(fault: str) -> str:
+    """The note about a page that cannot be read in full, short: it may quote the page."""
+    return f"cannot be read in full: {fault if len(fault) <= FAULT_SHOWN else fault[: FAULT_SHOWN - 1] + '…'}"
+
+
 def address(ref: PageRef) -> Address:
     return Address(ref.workspace, ref.project, ref.path)
+
+
+def label_from(row: "PageRow | Address", scope: Scope | None) -> str:
+    """The shortest name of a page that works from that scope; the whole one where there is none."""
+    return label(row, scope.workspace, scope.project) if scope else f"{row.workspace}/{row.project}:{row.path}"
 
 
 def label(row: "PageRow | Address", workspace: str, project: str) -> str:

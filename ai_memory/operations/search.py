@@ -7,8 +7,8 @@ from ai_memory.model import Scope
 from ai_memory.operations.configured import stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Everywhere
-from ai_memory.operations.rows import Address, label
-from ai_memory.operations.scoping import resolve
+from ai_memory.operations.rows import Address, label_from
+from ai_memory.operations.unscoped import resolve_for
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -34,7 +34,7 @@ class HitRow:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    scope: Scope
+    scope: Scope | None
     query: str
     hits: tuple[HitRow, ...]
     legs: tuple[str, ...]
@@ -61,9 +61,9 @@ def search(
 
     left_out = stopwords(memory)
     with memory.reading() as snapshot:
-        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         found = ranked(snapshot, query, None if everywhere else scope, limit=limit, stopwords=left_out)
-        gaps = tuple(dict.fromkeys((*snapshot.gaps, *found.gaps)))
+        gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *found.gaps)))
     rows = tuple(
         HitRow(
             hit.ref.workspace,
@@ -88,7 +88,7 @@ def search_text(result: Found) -> str:
         return "nothing relevant found" if result.abstained else "no results"
     lines = []
     for hit in result.hits:
-        name = label(Address(hit.workspace, hit.project, hit.path), result.scope.workspace, result.scope.project)
+        name = label_from(Address(hit.workspace, hit.project, hit.path), result.scope)
         part = f" › {hit.heading}" if hit.heading and hit.heading != hit.title else ""
         lines.append(f"- {name} · {hit.title}{part} · line {hit.line}")
         lines.append(f"  {' '.join(hit.snippet.split())}")

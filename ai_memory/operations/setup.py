@@ -8,6 +8,7 @@ from ai_memory.errors import MemoryFault, NotFound
 from ai_memory.model import Scope
 from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.looking import look_around
 from ai_memory.operations.scoping import locate
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def reindex(memory: "Memory", *, progress: Callable[[int, int], None] = no_progr
     """
     if not memory.exists:
         return Rebuilt(0, 0, 0.0, 0, None, ())
-    adopted = memory.adopt()
+    adopted, left = look_around(memory)
     done = memory.reindex(progress)
     changed = len(adopted.created) + len(adopted.changed) + len(adopted.deleted)
-    return Rebuilt(done.pages, done.chunks, round(done.seconds, 3), changed, adopted.commit, adopted.skipped)
+    return Rebuilt(done.pages, done.chunks, round(done.seconds, 3), changed, adopted.commit, adopted.skipped, left)
 
 
 def reindex_text(result: Rebuilt) -> str:
@@ -77,7 +78,7 @@ def reindex_text(result: Rebuilt) -> str:
     lines = [f"indexed {result.pages} pages in {result.chunks} parts, {result.seconds:.1f} s"]
     if result.commit:
         lines.append(f"committed {result.adopted} changes made by hand · commit {result.commit[:12]}")
-    return "\n".join([*lines, *(f"skipped {path}" for path in result.skipped)])
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 from ai_memory import __version__
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
-from ai_memory.model import Scope
+from ai_memory.model import PageRef, Scope
+from ai_memory.operations.configured import configured
 from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.scoping import resolve
+from ai_memory.operations.looking import look_around
+from ai_memory.operations.rows import in_full
+from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.store import driver
 from ai_memory.store.head import read_head
 from ai_memory.store.spool import Spool
@@ -16,8 +19,12 @@ from ai_memory.store.state import Drain, last_drain
 from ai_memory.store.state_sessions import totals
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ai_memory.store.memory import Memory
 
+FAULTS_SHOWN = 5
+"""Broken pages that are named; of more only the number is told."""
 LATE_US = 600_000_000
 """An event that waits longer than ten minutes was forgotten by the drain: hooks start one every few seconds."""
 
@@ -79,7 +86,8 @@ class Status:
     version: str
     data_dir: str
     exists: bool
-    scope: Scope
+    scope: Scope | None
+    """None when this folder's project cannot be told: `degraded` says why."""
     project_pages: int
     counts: Counts
     spool: SpoolState
@@ -106,19 +114,20 @@ def status(
     Use it when recall or capture seems to fail.
     """
     problems: list[str] = []
-    if not line:
-        adopt_by_hand(memory, problems)
+    left = () if line else adopt_by_hand(memory, problems)
     with memory.reading() as snapshot:
-        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        scope, untold = resolve_if_told(memory, workspace, project, snapshot=snapshot)
         held = snapshot.counts()
-        mine = snapshot.pages(workspace=scope.workspace, project=scope.project, limit=1).total
-        indexed, gaps = snapshot.head, tuple(snapshot.gaps)
+        mine = snapshot.pages(workspace=scope.workspace, project=scope.project, limit=1).total if scope else 0
+        faults = snapshot.faults() if held.faulty_pages else []
+        indexed, gaps = snapshot.head, (*snapshot.gaps, *left)
+    problems += [*untold, *_settings_faults(memory)]
     sessions, open_sessions, observations, drain = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
     spool = _spool(memory)
     index = IndexState(indexed, head, indexed != head)
-    problems += _degraded(memory, spool, drain, index, held.faulty_pages)
-    told = _one_line(scope, mine, spool, problems) if line else None
+    problems += _degraded(memory, spool, drain, index, faults)
+    told = _one_line(scope, mine if scope else held.pages, spool, problems) if line else None
     return Status(
         __version__,
         str(memory.data_dir.root),
@@ -146,20 +155,27 @@ def status(
     )
 
 
-def adopt_by_hand(memory: "Memory", problems: list[str]) -> None:
-    """Commit what people changed in the wiki, so that the numbers are true; what hinders it becomes a problem."""
-    if not memory.exists:
-        return
+def adopt_by_hand(memory: "Memory", problems: list[str]) -> tuple[str, ...]:
+    """Commit what people changed in the wiki, so that the numbers are true; what hinders it becomes a problem.
+
+    Gives what a person must decide or what was left, one sentence each.
+    """
     try:
-        adopted = memory.adopt()
+        _, left = look_around(memory)
     except MemoryFault as fault:
         problems.append(fault.message)
-        return
-    problems += adopted.skipped
-    if adopted.asked:
-        problems.append(
-            f"{len(adopted.asked)} pages vanished from the wiki at once: restore them, or delete them by name"
-        )
+        return ()
+    problems += left
+    return left
+
+
+def _settings_faults(memory: "Memory") -> list[str]:
+    """What is wrong with config.toml or its variables. A status goes by none of them, a search does."""
+    try:
+        configured(memory)
+    except MemoryFault as fault:
+        return [f"the settings cannot be read: {fault.message}{f' ({fault.hint})' if fault.hint else ''}"]
+    return []
 
 
 def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None]:
@@ -193,7 +209,11 @@ def _lock(memory: "Memory") -> LockState | None:
 
 
 def _degraded(
-    memory: "Memory", spool: SpoolState, drain: DrainState | None, index: IndexState, faulty: int
+    memory: "Memory",
+    spool: SpoolState,
+    drain: DrainState | None,
+    index: IndexState,
+    faults: "Sequence[tuple[PageRef, str]]",
 ) -> list[str]:
     problems: list[str] = []
     if not memory.exists:
@@ -201,8 +221,10 @@ def _degraded(
     hindrance = memory.hindrance()
     if hindrance:
         problems.append(f"{hindrance.message} {hindrance.hint}")
-    if faulty:
-        problems.append(f"{faulty} pages cannot be read as pages: ai-memory pages shows them as plain text")
+    problems += [f"{ref.workspace}/{ref.project}:{ref.path} {in_full(fault)}" for ref, fault in faults[:FAULTS_SHOWN]]
+    if len(faults) > FAULTS_SHOWN:
+        more = len(faults) - FAULTS_SHOWN
+        problems.append(f"{more} more pages cannot be read in full: ai-memory pages --all marks them")
     if spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LATE_US):
         problems.append(f"{spool.pending} events wait since {spool.oldest_at}: run ai-memory drain")
     if spool.quarantined:
@@ -221,7 +243,7 @@ def status_text(result: Status) -> str:
     counts, spool, drain = result.counts, result.spool, result.drain
     rows = [
         ("data dir", result.data_dir if result.exists else f"{result.data_dir} (not there yet)"),
-        ("project", f"{result.scope.workspace}/{result.scope.project}, {result.project_pages} pages"),
+        ("project", _project_words(result.scope, result.project_pages)),
         ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts"),
         ("links", f"{counts.links}, {counts.unresolved_links} lead nowhere"),
         ("sessions", f"{counts.sessions}, {counts.open_sessions} open, {counts.observations} observations"),
@@ -235,6 +257,10 @@ def status_text(result: Status) -> str:
     return "\n".join([*lines, *(f"degraded: {problem}" for problem in result.degraded)])
 
 
+def _project_words(scope: Scope | None, pages: int) -> str:
+    return f"{scope.workspace}/{scope.project}, {pages} pages" if scope else "cannot be told here"
+
+
 def _spool_words(spool: SpoolState) -> str:
     waiting = f"{spool.pending} waiting since {spool.oldest_at}" if spool.pending else "empty"
     return f"{waiting}, {spool.quarantined} in quarantine" if spool.quarantined else waiting
@@ -244,8 +270,8 @@ def _driver_words(found: DriverState) -> str:
     return f"{found.sqlite} ({found.name}, {'with' if found.has_extensions else 'without'} extensions)"
 
 
-def _one_line(scope: Scope, pages: int, spool: SpoolState, problems: list[str]) -> str:
-    parts = [f"memory {scope.workspace}/{scope.project}", f"{pages} pages"]
+def _one_line(scope: Scope | None, pages: int, spool: SpoolState, problems: list[str]) -> str:
+    parts = [f"memory {scope.workspace}/{scope.project}" if scope else "memory, all projects", f"{pages} pages"]
     if spool.pending:
         parts.append(f"{spool.pending} waiting")
     if problems:

@@ -160,7 +160,7 @@ OPERATIONS: tuple[Operation, ...] = (
         read_only=True,
         idempotent=True,
         noun="pages",
-        columns=("path", "title", "kind", "tier", "tags", "updated_at"),
+        columns=("path", "title", "kind", "tier", "tags", "updated_at", "fault"),
     ),
     Operation(
         name="history",

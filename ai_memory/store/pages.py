@@ -9,6 +9,7 @@ from ai_memory.store.index import read_text
 COLUMNS = (
     "p.workspace, p.project, p.path, p.version, p.title, p.kind, p.tier, p.pinned, p.expires_at_us,"
     " p.updated_at_us, p.frontmatter, p.text, p.body_start,"
+    " p.fault,"
     " (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE page_id = p.id ORDER BY tag))"
 )
 """What `page_from_row` reads, of `pages AS p`."""
@@ -16,7 +17,7 @@ COLUMNS = (
 
 def page_of(ref: PageRef, content: bytes, *, updated_at_us: int) -> Page:
     """A page from the bytes of its file. Never raises: what cannot be parsed is plain text."""
-    text, parsed, _ = read_text(ref, content)
+    text, parsed, fault = read_text(ref, content)
     return Page(
         ref=ref,
         version=blob_id(content),
@@ -30,6 +31,7 @@ def page_of(ref: PageRef, content: bytes, *, updated_at_us: int) -> Page:
         updated_at_us=updated_at_us,
         frontmatter=parsed.frontmatter,
         body=parsed.body,
+        fault=fault,
     )
 
 
@@ -48,5 +50,6 @@ def page_from_row(row: tuple[object, ...]) -> Page:
         frontmatter=json.loads(str(row[10])),
         text=text,
         body=text[body_start:],
-        tags=tuple(json.loads(str(row[13]))),
+        fault=str(row[13]),
+        tags=tuple(json.loads(str(row[14]))),
     )

@@ -24,7 +24,9 @@ PINS = Pins("work", "acme")
 
 
 def recent(title: str, **more: Any) -> RecentPages:
-    row = PageRow("default", "acme", "notes/a.md", title, "note", "semantic", (), False, None, "2026-11-30", "a" * 40)
+    row = PageRow(
+        "default", "acme", "notes/a.md", title, "note", "semantic", (), False, None, "2026-11-30", "a" * 40, None
+    )
     return RecentPages(SCOPE, (row,), None, **({"gaps": (), "omitted": 0} | more))
 
 
