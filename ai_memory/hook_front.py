@@ -191,7 +191,9 @@ class Call:
         if self.source_event.lower() == "taskresume":
             self.source = "resume"
         self.session = hook_payload.session_of(payload) or self._session_from_elsewhere()
-        self.cwd = hook_payload.cwd_of(payload) or self._cwd_from_elsewhere()
+        self.cwd = hook_payload.cwd_of(payload)
+        if not self.cwd and not hook_payload.names_cwd(payload):
+            self.cwd = self._cwd_from_elsewhere()
 
     def _session_from_elsewhere(self) -> str:
         environ = os.environ
@@ -214,12 +216,12 @@ class Call:
         except OSError:
             return ""
 
-    def policy(self) -> "tuple[Policy, Surroundings | None]":
+    def policy(self) -> "tuple[Policy, Surroundings]":
         """What may be kept of this event, and the folders around it."""
         from ai_memory import hook_policy
 
         home = os.environ.get("AI_MEMORY_HOME") or hook_places.user_home()
-        around = hook_places.Surroundings(self.cwd, home) if self.cwd else None
+        around = hook_places.Surroundings(self.cwd, home)
         policy, base = hook_policy.read_policy(self.data_dir, around)
         tool, given, call_id = ("", None, "")
         if self.kind in ("pre-tool-use", "post-tool-use"):
@@ -263,7 +265,7 @@ class Call:
         policy, around = self.policy()
         place, form = hook_payload.INJECTION.get(self.agent, ("", ""))
         is_start = place == self.kind and not self.subagent
-        start = self._start(around) if is_start and around else None
+        start = self._start(around) if is_start and around.folders else None
         was_pending = start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
         if policy.decision != "drop":
             self._spool(policy)

@@ -4,7 +4,7 @@ The layout is that of `ai_memory.store.outbox`, which says it with more comfort;
 `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers.
 """
 
-# ruff: noqa: PTH102, PTH103, PTH104, PTH110, PTH112, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
+# ruff: noqa: PTH102, PTH103, PTH104, PTH112, PTH113, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
 
 import json
 import os
@@ -12,6 +12,7 @@ import sys
 import time
 
 from ai_memory import hook_spool
+from ai_memory.hook_places import read_regular, real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ SILENT_S = 600.0
 KEPT_S = 172_800.0
 _HEAD_BYTES = 6_144
 """The members up to `cwd` stand in the first bytes of a spooled event."""
+_TEXT_BYTES = 1 << 20
+"""Far more of a rendered handoff than is ever shown."""
 
 
 class Start:
@@ -95,15 +98,11 @@ class Start:
         return any(self._ends_near(os.path.join(spool, name)) for name in names)
 
     def _ends_near(self, path: str) -> bool:
-        try:
-            with open(path, "rb") as file:
-                head = file.read(_HEAD_BYTES)
-        except OSError:
-            return False
+        head = read_regular(path, _HEAD_BYTES) or b""
         if b'"event":"session-end"' not in head and b'"event":"stop"' not in head:
             return False
         cwd = _member(head, b'"cwd":')
-        return bool(cwd) and any(os.path.realpath(cwd) == folder for folder in self.folders)
+        return bool(cwd) and real_path(cwd) in self.folders
 
     def _claim_newest(self) -> "tuple[str, str]":
         """Newest first; among handoffs of one moment the more specific folder's. Losing a race tries the next."""
@@ -141,10 +140,12 @@ class Start:
 
     def _claim(self, name: str, handoff: str) -> "str | None":
         taken = os.path.join(self.outbox, "claimed", f"{handoff}.{self.session}")
+        if not os.path.isfile(os.path.join(self.outbox, name)):
+            return None  # gone, or nothing that could be shown
         try:
             os.rename(os.path.join(self.outbox, name), taken)
         except FileNotFoundError:
-            if os.path.isdir(os.path.dirname(taken)) or not os.path.exists(os.path.join(self.outbox, name)):
+            if os.path.isdir(os.path.dirname(taken)):
                 return None
             try:
                 os.mkdir(os.path.dirname(taken), 0o700)
@@ -157,49 +158,41 @@ class Start:
             os.utime(taken)  # the claim's own time, where a rename leaves the times alone
         except OSError:
             pass
-        try:
-            with open(taken, encoding="utf-8") as file:
-                return file.read()
-        except (OSError, ValueError):
-            return None
+        return _text_of(taken, _TEXT_BYTES)
 
     def _own_sessions(self) -> "tuple[str, ...]":
         """Sessions of this very process: `clear` ends one and starts the next, which must not get its handoff."""
         folder = os.path.join(self.data_dir, "locks", "started")
         found = [self.session]
         for name in _list(folder):
-            try:
-                with open(os.path.join(folder, name), "rb") as file:
-                    if file.read(32) == str(self.process).encode():
-                        found.append(name)
-            except OSError:
-                continue
+            if read_regular(os.path.join(folder, name), 32) == str(self.process).encode():
+                found.append(name)
         return tuple(found)
 
     def _is_from(self, handoff: str, sessions: "Sequence[str]") -> bool:
         """Whether the handoff's page names one of these as its source. A page that can't be read: yes."""
-        try:
-            with open(os.path.join(self.outbox, "open", f"{handoff}.md"), encoding="utf-8") as file:
-                head = file.read(4096)
-            place = head.partition("\nSource: ")[2].partition("\n")[0].strip()
-            scope, _, page = place.partition(":")
-            with open(os.path.join(self.data_dir, "wiki", scope, page), encoding="utf-8") as file:
-                text = file.read(16_384)
-        except (OSError, ValueError):
-            return True
-        return any(session in text for session in sessions)
+        head = _text_of(os.path.join(self.outbox, "open", f"{handoff}.md"), 4096)
+        place = (head or "").partition("\nSource: ")[2].partition("\n")[0].strip()
+        scope, _, page = place.partition(":")
+        text = _text_of(os.path.join(self.data_dir, "wiki", scope, page), 16_384)
+        return text is None or any(session in text for session in sessions)
 
     def brief(self) -> str:
         """The brief that the drain rendered for these folders, or nothing."""
         for key in self.keys:
             try:
-                with open(os.path.join(self.outbox, "starts", f"{key}.json"), "rb") as file:
-                    found = json.loads(file.read(1 << 20))
-            except (OSError, ValueError, RecursionError):
+                found = json.loads(read_regular(os.path.join(self.outbox, "starts", f"{key}.json"), 1 << 20) or b"")
+            except (ValueError, RecursionError):
                 continue
             text = found.get("text") if isinstance(found, dict) else None
             return text if isinstance(text, str) else ""
         return ""
+
+
+def _text_of(path: str, limit_bytes: int) -> "str | None":
+    """The beginning of a file as text; what is not UTF-8, as where a sign is cut at the limit, is left out."""
+    content = read_regular(path, limit_bytes)
+    return None if content is None else content.decode("utf-8", "ignore")
 
 
 def _member(head: bytes, name: bytes) -> str:

@@ -255,6 +255,11 @@ def cwd_of(payload: "Mapping[str, Any]") -> str:
     return ""
 
 
+def names_cwd(payload: "Mapping[str, Any]") -> bool:
+    """Whether the payload names a directory at all: one that can be none is not replaced by another."""
+    return any(find(payload, (key,)) for key in _CWD)
+
+
 def subagent_of(payload: "Mapping[str, Any]") -> str:
     """Id of the subagent that the event belongs to. `agent_type` alone is none: `--agent` sets it too (#1041)."""
     value = payload.get("agent_id") or payload.get("subagentType")

@@ -16,6 +16,40 @@ if TYPE_CHECKING:
 MARKER_NAME = ".ai-memory.toml"
 MAX_LEVELS = 64
 _POINTER_BYTES = 4096
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Opening a FIFO must not wait for a writer."""
+
+
+def read_regular(path: str, limit_bytes: int) -> "bytes | None":
+    """The file's first bytes; None when it is absent, unreadable, or no regular file. A hook opens files only here.
+
+    A checkout may hold a FIFO, a socket or a device where a file is expected: to read one may take for ever.
+    """
+    try:
+        handle = os.open(path, _READ)
+    except (OSError, ValueError):  # a path may hold NUL or a lone surrogate
+        return None
+    try:
+        status = os.fstat(handle)
+        if status.st_mode & 0o170000 != 0o100000:
+            return None
+        left = min(limit_bytes, status.st_size)
+        content = os.read(handle, left)
+        while len(content) < left and (part := os.read(handle, left - len(content))):
+            content += part
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return content
+
+
+def real_path(path: str) -> str:
+    """The path without links, or nothing for a text that can be none: empty, with NUL, with a lone surrogate."""
+    try:
+        return os.path.realpath(path) if path else ""
+    except (OSError, ValueError):
+        return ""
 
 
 def default_data_dir(environ: "Mapping[str, str]", platform: str, home: str) -> str:
@@ -61,20 +95,20 @@ class Surroundings:
     """A folder, its parents up to where memory looks, and the checkout that holds it. Paths are real.
 
     `folders`: nearest first, up to the checkout root; outside a checkout below the home folder (or root), which is
-    never among them unless it is the folder itself.
+    never among them unless it is the folder itself. None where the text can name no folder.
     """
 
     __slots__ = ("common", "folders", "home", "root", "within")
 
     def __init__(self, cwd: str, home: str) -> None:
         self.home = os.path.realpath(home)
-        here = os.path.realpath(cwd)
+        here = real_path(cwd)
         self.folders: list[str] = []
         self.root = ""
         self.common = ""
         self.within = False
         """Below the home folder."""
-        for _ in range(MAX_LEVELS):
+        for _ in range(MAX_LEVELS if here else 0):
             is_home = here == self.home
             above = os.path.dirname(here)
             self.within = self.within or is_home
@@ -101,6 +135,8 @@ class Surroundings:
                 return False
             self.common = os.path.realpath(git)
             return True
+        if mode & 0o170000 != 0o100000:
+            return False
         lead = _first_line(git)
         if not lead.startswith("gitdir:"):
             return True
@@ -149,11 +185,8 @@ def _between(folder: str, home: str) -> "list[str]":
 
 
 def _first_line(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return file.read(_POINTER_BYTES).decode("utf-8", "replace").partition("\n")[0].strip()
-    except (OSError, ValueError):
-        return ""
+    content = read_regular(path, _POINTER_BYTES) or b""
+    return content.decode("utf-8", "replace").partition("\n")[0].strip()
 
 
 def directory_key(real: str) -> str:

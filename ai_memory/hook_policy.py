@@ -11,6 +11,8 @@ import json
 import os
 import sys
 
+from ai_memory.hook_places import read_regular, real_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +136,7 @@ class Policy:
         if len(path) > MAX_PATH_CHARS:
             return True
         full = os.path.normpath(os.path.join(cwd or base, _expanded(path, home)))
-        spellings = {full, os.path.realpath(full)}
+        spellings = {full, real_path(full) or full}
         steps = [MAX_STEPS]
         for spelling in spellings:
             inside = _below(spelling, base)
@@ -150,7 +152,7 @@ class Policy:
         return False
 
 
-def read_policy(data_dir: str, around: "Surroundings | None") -> "tuple[Policy, str]":
+def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
     """The policy for events in that folder, and the folder of the marker that it comes from (or nothing)."""
     policy = Policy()
     compiled = _load(os.path.join(data_dir, "hook-policy.json"))
@@ -160,7 +162,7 @@ def read_policy(data_dir: str, around: "Surroundings | None") -> "tuple[Policy, 
     if _state(config, compiled.get("config")) == "unknown" and _may_hold(config, (b"capture", b"ingest", b"sanitize")):
         policy.unknown(config)
     markers = compiled.get("markers")
-    for path in around.markers() if around else ():
+    for path in around.markers():
         known = markers.get(path) if isinstance(markers, dict) else None
         state = _state(path, known)
         if state == "absent":
@@ -175,9 +177,8 @@ def read_policy(data_dir: str, around: "Surroundings | None") -> "tuple[Policy, 
 
 def _load(path: str) -> "Mapping[str, Any]":
     try:
-        with open(path, "rb") as file:
-            found = json.loads(file.read(MAX_POLICY_BYTES))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(read_regular(path, MAX_POLICY_BYTES) or b"")
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) and found.get("v") == 1 else {}
 
@@ -197,13 +198,8 @@ def _state(path: str, compiled: "Any") -> str:
 
 def _may_hold(path: str, words: "tuple[bytes, ...]") -> bool:
     """Whether a TOML file could hold one of these keys; a backslash could spell one too. Unreadable: yes."""
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        try:
-            content = os.read(handle, MAX_SOURCE_BYTES + 1)
-        finally:
-            os.close(handle)
-    except OSError:
+    content = read_regular(path, MAX_SOURCE_BYTES + 1)
+    if content is None:
         return True
     return len(content) > MAX_SOURCE_BYTES or b"\\" in content or any(word in content for word in words)
 

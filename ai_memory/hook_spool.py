@@ -26,6 +26,9 @@ WAITING = 32
 LOOK_EVERY = 16
 """The spool is listed one time in so many: listing 10,000 names costs 8 ms (decision B6)."""
 
+_NOW = getattr(os, "O_NONBLOCK", 0)
+"""To open what may be no file after all must not wait."""
+
 _START = (
     "import sys;p=sys.argv.pop(1);sys.path.insert(0,p);import ai_memory;sys.path.remove(p);"
     "from ai_memory.__main__ import main;sys.exit(main())"
@@ -115,7 +118,7 @@ def count_dropped(data_dir: str) -> None:
     """Note one event that the bound dropped: a byte in `spool/.dropped`, whose size is their number."""
     try:
         path = os.path.join(data_dir, "spool", ".dropped")
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOW, 0o600)
         try:
             os.write(handle, b".")
         finally:
@@ -162,7 +165,7 @@ def kick(data_dir: str, kind: str, waiting: int) -> bool:
 
 def _touch(path: str) -> None:
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | _NOW, 0o600))
         os.utime(path)
     except OSError:
         pass

@@ -1,6 +1,7 @@
 """Where a session belongs: its project, the branch it stands on, the directories its handoff is meant for."""
 
 import os
+import sys
 from pathlib import Path
 
 from ai_memory.capture.batches import Place
@@ -8,8 +9,10 @@ from ai_memory.capture.spooled import Event
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Caller, ResolvedBy, Scope
 from ai_memory.scope.known import KnownProjects
-from ai_memory.scope.repository import Repository, find_repository, head_of, never_checkouts
+from ai_memory.scope.places import is_nameable
+from ai_memory.scope.repository import MAX_POINTER_BYTES, Repository, find_repository, head_of, never_checkouts
 from ai_memory.scope.resolve import resolve
+from ai_memory.scope.smallfiles import text_of
 from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, is_reserved_project
 from ai_memory.text.sanitize import sanitize_line
 
@@ -52,8 +55,9 @@ class Attribution:
     def _scope(self, cwd: str) -> Scope:
         caller = self._caller
         try:
-            scope = resolve(cwd=cwd or None, home=caller.home, environ=caller.environ, catalogue=self._projects)
-        except (MemoryFault, OSError) as fault:
+            place = cwd if is_nameable(cwd, sys.platform) else None  # a relative one starts anywhere
+            scope = resolve(cwd=place, home=caller.home, environ=caller.environ, catalogue=self._projects)
+        except (MemoryFault, OSError, ValueError) as fault:
             why = f"The directory could not be resolved: {fault}".replace("\n", " ")
             return Scope(DEFAULT_WORKSPACE, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=why)
         if any(sanitize_line(name) != name for name in (scope.workspace, scope.project)):
@@ -66,16 +70,16 @@ class Attribution:
 
     def repository(self, cwd: str) -> Repository | None:
         """The repository around a directory, None where there is none or the directory is gone."""
-        if not cwd or not Path(cwd).is_dir():
+        if not is_nameable(cwd, sys.platform) or not os.path.isdir(cwd):  # noqa: PTH112 (Path raises for long names)
             return None
         try:
             return find_repository(cwd, never=never_checkouts(self._caller.home))
-        except OSError:
+        except (OSError, ValueError):
             return None
 
     def handoff_directories(self, cwd: str) -> list[str]:
         """Directories whose sessions may take a handoff made in `cwd`: itself, the checkouts, the common git dir."""
-        if not cwd:
+        if not is_nameable(cwd, sys.platform):
             return []
         repository = self.repository(cwd)
         if repository is None:
@@ -93,11 +97,8 @@ def worktrees(repository: Repository) -> list[str]:
     except OSError:
         return []
     for record in records:
-        try:
-            pointer = (record / "gitdir").read_text(encoding="utf-8", errors="surrogateescape").strip()
-        except OSError:
-            continue
-        root = os.path.dirname(pointer)
+        pointer = text_of(str(record / "gitdir"), MAX_POINTER_BYTES, errors="surrogateescape") or ""
+        root = os.path.dirname(pointer.strip())
         if os.path.isabs(root) and os.path.isdir(root):  # noqa: PTH112, PTH117 (may hold any bytes)
             found.append(root)
     return found

@@ -322,7 +322,7 @@ def _plain_output(output: str) -> str:
         return output
     try:
         given = json.loads(output)
-    except ValueError:
+    except (ValueError, RecursionError):
         return output
     if not isinstance(given, dict):
         return output

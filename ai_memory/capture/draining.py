@@ -119,7 +119,7 @@ class Drainer:
         try:
             if renew_policy(self._memory, list(directories)[:MAX_DIRECTORIES]):
                 self._log.info("compiled the capture policy anew")
-        except (MemoryFault, OSError) as fault:
+        except (MemoryFault, OSError, ValueError) as fault:
             reason = str(fault).partition("\n")[0]
             self._log.warning(f"the capture policy could not be compiled, hooks keep metadata only: {reason}")
 

@@ -12,8 +12,12 @@ from ai_memory.config import load
 from ai_memory.scope.hook_policy import compile_policy
 from ai_memory.scope.markers import Source, nearest_markers
 from ai_memory.scope.policy import policy_at
+from ai_memory.scope.smallfiles import TooBig, read_small
 from ai_memory.store.filesystem import write_whole
 from ai_memory.store.memory import Memory
+
+MAX_POLICY_BYTES = 8 << 20
+"""As much as a hook reads; a larger one is compiled anew."""
 
 
 def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
@@ -69,7 +73,8 @@ def _stamp(path: str) -> Source | None:
 
 def _read(path: Path) -> Mapping[str, object]:
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        file = read_small(str(path), MAX_POLICY_BYTES)
+        found = json.loads(file.content) if file else {}
+    except (TooBig, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -77,7 +77,7 @@ def parse_event(name: str, content: bytes) -> Event:
         raise Poison(f"a JSON {type(record).__name__} instead of an object")
     written = record.get("v", FORMAT)
     if not isinstance(written, int) or isinstance(written, bool) or not 0 < written <= FORMAT:
-        raise Poison(f"format {str(written)[:60]!r} is not known to this program")
+        raise Poison(f"format {repr(written)[:60]} is not known to this program")
     if content.count(b"[") + content.count(b"{") > MAX_DEPTH and _depth(record) > MAX_DEPTH:
         raise Poison(f"nested deeper than {MAX_DEPTH} levels")
     kind = _text(record.get("event"))

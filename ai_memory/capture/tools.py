@@ -72,7 +72,7 @@ def parse_input(text: str) -> object:
     """The tool's input: what its JSON says, or the text itself."""
     try:
         return json.loads(text) if text else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

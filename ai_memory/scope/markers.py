@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from ai_memory.errors import MemoryFault
 from ai_memory.scope import naming
-from ai_memory.scope.places import ancestry, is_root, is_same, is_within
+from ai_memory.scope.places import ancestry, is_nameable, is_root, is_same, is_within
 from ai_memory.scope.remotes import normalise_identity
 from ai_memory.scope.repository import Repository, find_repository, never_checkouts
 from ai_memory.scope.routes import Route, RouteFault, read_routes
@@ -111,10 +111,15 @@ def nearest_markers(cwd: str, home: str) -> tuple[Source, ...]:
 
     `AI_MEMORY_IGNORE_MARKER` plays no part: it is for client commands, a capture policy must not be switched off by it.
     """
-    real_cwd, real_home = os.path.realpath(cwd), os.path.realpath(home)
-    repository = find_repository(real_cwd, never=never_checkouts(real_home))
+    real_home = os.path.realpath(home)
+    if is_nameable(cwd, sys.platform):
+        real_cwd = os.path.realpath(cwd)
+        repository = find_repository(real_cwd, never=never_checkouts(real_home))
+        paths = marker_paths(real_cwd, real_home, repository=repository)
+    else:
+        paths = (os.path.join(real_home, MARKER_NAME),)
     found: list[Source] = []
-    for path in marker_paths(real_cwd, real_home, repository=repository):
+    for path in paths:
         try:
             status = os.stat(path)
         except (OSError, ValueError):

@@ -1,6 +1,7 @@
 """Folder paths as strings, for every platform: pure functions, the platform is handed in."""
 
 import ntpath
+import os
 import posixpath
 import re
 import unicodedata
@@ -62,6 +63,14 @@ def is_absolute(path: str, platform: str) -> bool:
         return path.startswith("/")
     drive, rest = ntpath.splitdrive(clean(path, platform))
     return bool(drive) and (rest.startswith("\\") or drive.startswith("\\\\"))
+
+
+def is_nameable(path: str, platform: str) -> bool:
+    """The text could name a folder: absolute, without NUL and lone surrogates. A spooled event may hold any text."""
+    try:
+        return b"\0" not in os.fsencode(path) and is_absolute(path, platform)
+    except ValueError:
+        return False
 
 
 def ancestry(path: str, platform: str) -> tuple[str, ...]:

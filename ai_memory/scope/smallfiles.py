@@ -46,10 +46,10 @@ def read_small(path: str, limit_bytes: int) -> SmallFile | None:
     return SmallFile(b"".join(parts), status.st_mtime_ns)
 
 
-def text_of(path: str, limit_bytes: int) -> str | None:
+def text_of(path: str, limit_bytes: int, *, errors: str = "replace") -> str | None:
     """The file as text, None when there is none that could be read whole; undecodable bytes become U+FFFD."""
     try:
         found = read_small(path, limit_bytes)
     except TooBig:
         return None
-    return found.content.decode("utf-8", "replace") if found else None
+    return found.content.decode("utf-8", errors) if found else None

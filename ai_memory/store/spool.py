@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from ai_memory.scrub import scrub
 from ai_memory.store.filesystem import make_folder, write_whole
 
 _NAME = re.compile(r"\d{19}-\d+-[0-9a-f]{8}\.json")
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+"""A FIFO of that name is not waited for, a link not followed."""
 _REASON_ENDING = ".reason.json"
 
 ABANDONED_S = 600.0
@@ -63,10 +66,13 @@ class Spool:
     def read(self, name: str) -> bytes | None:
         """The event's bytes, or None when it is gone.
 
-        Errors: ValueError when the file is larger than a hook writes.
+        Errors: ValueError when it is nothing that a hook writes: no regular file, or a larger one.
         """
+        path = f"{self._folder}/{name}"
         try:
-            with open(f"{self._folder}/{name}", "rb", buffering=0) as file:
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise ValueError("it is no regular file")
+            with open(os.open(path, _READ), "rb", buffering=0) as file:
                 content = file.read(MAX_EVENT_BYTES + 1)
         except FileNotFoundError:
             return None
@@ -77,12 +83,14 @@ class Spool:
     def head(self, name: str, size_bytes: int) -> bytes | None:
         """The beginning of the event's bytes, or None when it is gone."""
         try:
-            handle = os.open(f"{self._folder}/{name}", os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            handle = os.open(f"{self._folder}/{name}", _READ)
         except FileNotFoundError:
             return None
         except OSError:
             return b""  # whoever reads the whole of it says what is wrong
         try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return b""
             return os.read(handle, size_bytes)  # without a file object, which costs as much again
         except OSError:
             return b""
