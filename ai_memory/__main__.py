@@ -22,7 +22,7 @@ def main(words: "Sequence[str] | None" = None) -> int:
     is_hook = words[:1] == ["hook"]
     sys.unraisablehook = _end_if_interrupted
     try:
-        code = _run(words)
+        code = _run(words) if is_hook else _told(words)
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # all is done and said
     except KeyboardInterrupt:
         if not is_hook:
@@ -30,6 +30,19 @@ def main(words: "Sequence[str] | None" = None) -> int:
         code = INTERRUPTED
     if code == INTERRUPTED:
         _leave(0 if is_hook else code)
+    return code
+
+
+def _told(words: "list[str]") -> int:
+    """The call on streams that may be closed, full, or left by their reader. A hook's are the harness's affair."""
+    from ai_memory.streams import Unwritten, give_up, prepare  # what a hook does not load
+
+    prepare()
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except Unwritten as fault:
+        code = give_up(fault)
     return code
 
 

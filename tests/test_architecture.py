@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ai_memory"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("__init__", "errors", "clock", "paths", "model", "scrub", "scrub_named", "toml_text", "settings", "config_table"),
+    (
+        *("__init__", "errors", "clock", "paths", "model", "streams", "scrub", "scrub_named", "toml_text", "settings"),
+        "config_table",
+    ),
     ("text",),
     ("config", "scope"),
     ("hook",),

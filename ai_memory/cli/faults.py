@@ -20,6 +20,7 @@ from ai_memory.cli.invoke import json_text
 from ai_memory.errors import MemoryFault
 from ai_memory.operations.answer import fault_json
 from ai_memory.paths import find_data_dir
+from ai_memory.streams import Unwritten, give_up
 
 INTERRUPTED = 130
 BUG = 70
@@ -33,6 +34,13 @@ _DISK_TROUBLE = frozenset(
 
 def guarded(words: Sequence[str], run: Callable[[], int]) -> int:
     """The exit code of `run`; whatever it raises is told in one or two lines, or as JSON when the words ask for it."""
+    try:
+        return _answered(words, run)
+    except Unwritten as fault:
+        return give_up(fault)
+
+
+def _answered(words: Sequence[str], run: Callable[[], int]) -> int:
     is_json = _asks_for_json(words)
     try:
         code = run()
@@ -49,10 +57,8 @@ def guarded(words: Sequence[str], run: Callable[[], int]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our pipe left. Point stdout elsewhere, or the interpreter complains when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except Unwritten:
+        raise
     except Exception as fault:  # noqa: BLE001 - the top handler
         if isinstance(fault, OSError) and fault.errno in _DISK_TROUBLE:
             _tell(
@@ -70,8 +76,11 @@ def _asks_for_json(words: Sequence[str]) -> bool:
 
 def _tell(is_json: bool, code: str, message: str, hint: str) -> None:
     if is_json:
-        print(json_text(fault_json(code, message, hint)))
-        return
+        try:
+            print(json_text(fault_json(code, message, hint)), flush=True)
+            return
+        except Unwritten as fault:  # the exit code tells it all the same, and stderr does, too
+            give_up(fault)
     say(f"error: {shown(message)}")
     if hint:
         say(shown(hint))

@@ -13,6 +13,7 @@ from ai_memory.operations.answer import answer_json, note_lines, scope_line
 from ai_memory.operations.rows import Address, label_from
 from ai_memory.operations.signature import PROGRESS, Parameter, bind, takes_progress
 from ai_memory.operations.table import Operation
+from ai_memory.streams import Unwritten
 
 RARE = "fault"
 """A column that is left out where no row has anything in it."""
@@ -39,7 +40,20 @@ def run_operation(
 
 
 def show(row: Operation, result: Any, call: Call) -> None:
-    """Print the answer in the form that was asked for, or that fits where stdout goes."""
+    """Print the answer in the form that was asked for, or that fits where stdout goes.
+
+    Errors: Unwritten, which says what was done where the operation did something.
+    """
+    try:
+        _print(row, result, call)
+        sys.stdout.flush()
+    except Unwritten as fault:
+        if not row.read_only:
+            fault.done = shown(row.load_text()(result)).partition("\n")[0]
+        raise
+
+
+def _print(row: Operation, result: Any, call: Call) -> None:
     if call.is_json:
         print(json_text(answer_json(result)))
         return
