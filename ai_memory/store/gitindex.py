@@ -22,6 +22,8 @@ _HEADER = struct.Struct(">4sLL")
 _STAT = struct.Struct(">LLLLLLLLLL20sH")
 _FIXED = _STAT.size  # 62 bytes, then the name
 _EXTENDED = 0x4000
+_AFTER_SLASH = b"0"
+"""The byte that sorts next after `/`."""
 _STAGES = 0x3000
 """Set for the stages of a conflict."""
 _NAME_LENGTH = 0x0FFF
@@ -116,7 +118,10 @@ class GitIndex:
             if not name.startswith(prefix):
                 return
             start = end
-            if fields[11] & _STAGES or (taken and b"/" in name[taken:]):
+            if taken and (slash := name.find(b"/", taken)) >= 0:
+                start = self._position(name[:slash] + _AFTER_SLASH)  # past all that lies in that folder
+                continue
+            if fields[11] & _STAGES:
                 continue
             mtime_ns = fields[2] * 1_000_000_000 + fields[3]
             found[name] = Entry(name, fields[10].hex(), fields[6], mtime_ns, fields[9], fields[5])

@@ -11,7 +11,7 @@ from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, index
 from ai_memory.store.addresses import is_ours
-from ai_memory.store.blobs import blob_id, loose_blob
+from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import Connection
 from ai_memory.store.index import IndexedFile, files_to_index
 from ai_memory.store.wiki import Wiki
@@ -172,17 +172,13 @@ def _build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progres
     files = list(wiki.files(head))
     times = wiki.changed_times(head, wanted=len(files))
 
-    def read(blob: str) -> bytes:
-        content = loose_blob(data_dir.git, blob)
-        return wiki.blob(blob) if content is None else content
-
     blobs = [(git_path, blob) for git_path, blob in files if is_ours(git_path)]
     connection = _create_building(path)
     try:
         pages = 0
         for batch in _batches(blobs):
             with driver.transaction(connection):
-                pages += index.put_files(connection, files_to_index(batch, read=read, times=times), is_empty=True)
+                pages += index.put_files(connection, files_to_index(batch, read=wiki.blob, times=times), is_empty=True)
             progress(min(pages, len(blobs)), len(blobs))
             step("rebuild-batch")
         with driver.transaction(connection):

@@ -63,6 +63,21 @@ class ObjectWriter:
         return path
 
 
+def loose_object(git: Path, object_id: str) -> tuple[bytes, bytes] | None:
+    """Kind and content of an object that lies loose in the repository; None when it does not, or is not whole.
+
+    Past the git library, which asks every pack first and parses a tree on the way: 0.04 ms a blob instead of 0.15, and
+    1 ms for a tree of 10,000 entries instead of 4 (2026-11-30).
+    """
+    try:
+        with open(f"{git}/objects/{object_id[:2]}/{object_id[2:]}", "rb", buffering=0) as file:
+            head, _, content = zlib.decompress(file.read()).partition(b"\0")
+    except (OSError, zlib.error):
+        return None
+    kind, _, size = head.partition(b" ")
+    return (kind, content) if size == b"%d" % len(content) else None
+
+
 def clear_temporary(objects: Path) -> None:
     """Remove objects that a killed writer left half written. Call under the writer lock."""
     for left in objects.glob(f"??/{_TEMPORARY}*"):

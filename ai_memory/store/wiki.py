@@ -21,13 +21,14 @@ from ai_memory.model import MACHINE, Author, Sanitized
 from ai_memory.store import gitlock
 from ai_memory.store.filesystem import sync_below, sync_folder
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, read_head
-from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, spliced_tree
+from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, loose_object, spliced_tree
 from ai_memory.store.packing import pack_loose
 from ai_memory.text.sanitize import sanitize_line
 
 PACK_ABOVE = 2_000
 """Loose objects above which `pack` is worth its while (decision A7)."""
 
+_KINDS = {b"blob": Blob.type_num, b"tree": Tree.type_num, b"commit": Commit.type_num}
 _REGULAR = stat.S_IFREG | 0o644
 _TREE_CACHE = 4_096
 _ROWS_CACHE = 64
@@ -282,6 +283,9 @@ class Wiki:
     # --- inside ---
 
     def _raw(self, object_id: str) -> tuple[int, bytes]:
+        loose = loose_object(self._git, object_id)
+        if loose is not None and loose[0] in _KINDS:
+            return _KINDS[loose[0]], loose[1]
         try:
             kind, content = self._store.get_raw(ObjectID(object_id.encode()))
         except Exception as fault:  # dulwich raises many kinds for a damaged object

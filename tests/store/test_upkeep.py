@@ -7,14 +7,16 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import Blob, ObjectID
 
 from ai_memory.model import Caller, PageRef
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, index
-from ai_memory.store.blobs import loose_blob
 from ai_memory.store.index import IndexedFile
 from ai_memory.store.indexing import building_path
 from ai_memory.store.memory import Memory
+from ai_memory.store.objects import loose_object
 from ai_memory.store.packing import LONGEST_CHAIN
 from ai_memory.store.wiki import Wiki
 from ai_memory.text.sanitize import sanitize
@@ -99,16 +101,18 @@ def test_a_pack_is_on_the_disk_before_a_loose_object_goes(tmp_path: Path, monkey
 def test_a_rebuild_reads_loose_pages_past_the_git_library_and_packed_ones_through_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    real = Wiki.blob
+    asked: list[bytes] = []
+    real = DiskObjectStore.get_raw
     desk = memory(tmp_path)
     write(desk, 1, 2, text="first")
 
-    def note(wiki: Wiki, blob: str) -> bytes:
-        asked.append(blob)
-        return real(wiki, blob)
+    def note(store: DiskObjectStore, name: ObjectID) -> tuple[int, bytes]:
+        kind, content = real(store, name)
+        if kind == Blob.type_num:
+            asked.append(name)
+        return kind, content
 
-    monkeypatch.setattr(Wiki, "blob", note)
+    monkeypatch.setattr(DiskObjectStore, "get_raw", note)
     assert desk.reindex().pages == 2
     assert asked == []
     with closing(Wiki(desk.data_dir.git)) as wiki:
@@ -117,13 +121,13 @@ def test_a_rebuild_reads_loose_pages_past_the_git_library_and_packed_ones_throug
     assert len(asked) == 2
 
 
-@pytest.mark.parametrize("content", [b"", b"no object", zlib.compress(b"blob 9\0short"), zlib.compress(b"tree 0\0")])
-def test_a_loose_object_that_is_no_whole_blob_is_left_to_the_git_library(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"no object", zlib.compress(b"blob 9\0short"), zlib.compress(b"blob\0")])
+def test_a_loose_object_that_is_not_whole_is_left_to_the_git_library(tmp_path: Path, content: bytes) -> None:
     loose = tmp_path / "objects" / "ab" / ("c" * 38)
     loose.parent.mkdir(parents=True)
     loose.write_bytes(content)
-    assert loose_blob(tmp_path, "ab" + "c" * 38) is None
-    assert loose_blob(tmp_path, "ab" + "d" * 38) is None
+    assert loose_object(tmp_path, "ab" + "c" * 38) is None
+    assert loose_object(tmp_path, "ab" + "d" * 38) is None
 
 
 def test_a_rebuild_keeps_no_log_beside_the_file_that_nobody_reads_yet(tmp_path: Path) -> None:
