@@ -13,7 +13,7 @@ import time
 from queue import Empty, SimpleQueue
 
 from ai_memory import __version__
-from ai_memory.bridge.desk import Desk
+from ai_memory.bridge.desk import Desk, encoded
 from ai_memory.bridge.options import HELP, MANIFEST_FORMAT, BadUsage, Options, parse, selected
 from ai_memory.bridge.wire import Wire
 
@@ -22,11 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-GRACE_S = 0.6
-"""How long calls may go on after the client closed the pipe. A write that is killed then, the next one finishes."""
+GRACE_S = 8.0
+"""How long calls may go on after the client closed the pipe: what came whole is answered. The SDK's import takes 1 s,
+2 s on a busy machine (2026-11-30), a call waits 5 s for a lock. A write that is killed then, the next one finishes."""
 FLUSH_S = 0.2
+INPUT_ENDED = -1
+"""Why the bridge ends, beside exit codes."""
 PARENT_WATCH_S = 0.5
 BUG = 70
+CONNECTION_CLOSED = -32000
+"""The SDK's own code for it."""
+CLOSED = "the input ended, and this call was not done in time; what it had begun to write, the next one finishes"
 
 
 def main(argv: list[str]) -> int:
@@ -82,18 +88,33 @@ class Bridge:
         self._wire.start(lambda: self._ends.put(0))
         threading.Thread(target=self._read, daemon=True, name="reader").start()
         code = self._wait()
-        deadline = time.monotonic() + GRACE_S
-        while code == 0 and self._relay.is_busy and time.monotonic() < deadline:
-            time.sleep(0.005)
+        if code == INPUT_ENDED:
+            code = self._answer_the_last()
         self._wire.finish(FLUSH_S)
         return code
 
     def _wait(self) -> int:
-        while os.name == "nt" or os.getppid() == self._parent:
+        while self._has_parent():
             try:
                 return self._ends.get(timeout=PARENT_WATCH_S)
             except Empty:
                 pass
+        return 0
+
+    def _has_parent(self) -> bool:
+        return os.name == "nt" or os.getppid() == self._parent
+
+    def _answer_the_last(self) -> int:
+        """Wait for the calls that came before the input ended; those that take too long are answered with an error."""
+        deadline = time.monotonic() + GRACE_S
+        while self._relay.is_busy and self._has_parent() and time.monotonic() < deadline:
+            try:
+                return self._ends.get(timeout=0.005)
+            except Empty:
+                pass
+        for request_id in self._relay.abandon():
+            error = {"code": CONNECTION_CLOSED, "message": CLOSED}
+            self._wire.write(encoded({"jsonrpc": "2.0", "id": request_id, "error": error}))
         return 0
 
     def _read(self) -> None:
@@ -103,7 +124,7 @@ class Bridge:
             if not is_started:
                 is_started = True
                 threading.Thread(target=self._serve, daemon=True, name="sdk").start()
-        self._ends.put(0)
+        self._ends.put(INPUT_ENDED)
 
     def _serve(self) -> None:
         """Imports the SDK, a second of work, and runs it until the process ends."""
@@ -116,8 +137,7 @@ class Bridge:
             self._ends.put(BUG)
 
     def _send(self, frame: bytes, answered: "Any") -> None:
-        self._wire.write(frame)
-        self._relay.settle(answered)
+        self._relay.answer(answered, lambda: self._wire.write(frame))
 
 
 class Relay:
@@ -127,7 +147,8 @@ class Relay:
         self._lock = threading.RLock()  # `deliver` may settle a request on the spot
         self._kept: list[bytes] = []
         self._deliver: Callable[[bytes], None] = self._kept.append
-        self._open: dict[str, None] = {}
+        self._open: dict[str, Any] = {}
+        self._is_over = False
 
     @property
     def is_busy(self) -> bool:
@@ -137,7 +158,7 @@ class Relay:
         """One line, and its id when it is a request."""
         with self._lock:
             if request_id is not None:
-                self._open[repr(request_id)] = None
+                self._open[repr(request_id)] = request_id
             self._deliver(line)
 
     def settle(self, request_id: "Any") -> None:
@@ -145,6 +166,20 @@ class Relay:
         if request_id is not None:
             with self._lock:
                 self._open.pop(repr(request_id), None)
+
+    def answer(self, request_id: "Any", write: "Callable[[], None]") -> None:
+        """Hand out an answer, or a message that answers nothing; none any more once the requests were abandoned."""
+        with self._lock:
+            if self._is_over:
+                return
+            write()  # before the request is settled: nobody may end in between
+            self.settle(request_id)
+
+    def abandon(self) -> "list[Any]":
+        """The ids that have no answer; from now on nobody else answers them."""
+        with self._lock:
+            self._is_over = True
+            return list(self._open.values())
 
     def attach(self, deliver: "Callable[[bytes], None]") -> None:
         """From now on lines go to `deliver`, beginning with those that were kept."""

@@ -69,6 +69,7 @@ def main() -> None:
             name=name, module="trial", function=name, title=name, examples=(), text="told_text", tool=tool
         )
         manifest["tools"].append({"profile": "full", "tool": {"name": tool, "inputSchema": {"type": "object"}}})
+    front.GRACE_S = float(os.environ.get("BRIDGE_TRIAL_GRACE_S", front.GRACE_S))
     is_plain = bool(os.environ.get("BRIDGE_TRIAL_PLAIN"))
     front.load_manifest = lambda: None if is_plain else manifest
     sys.exit(front.main(sys.argv[1:]))

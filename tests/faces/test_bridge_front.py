@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -248,18 +249,58 @@ def test_the_bridge_ends_when_its_input_does(client: RawClient) -> None:
 
 
 def test_the_bridge_ends_when_its_input_does_before_the_sdk_is_there(client: RawClient) -> None:
-    client.ask(1, "initialize", initialize())
-    client.ask(2, "tools/call", {"name": "trial_caller", "arguments": {}})
-    client.answer_to(1)
+    client.request(1, "initialize", initialize())
     client.process.stdin.close()
     assert client.seconds_to_end() < ENDS_WITHIN_S
 
 
-def test_the_bridge_ends_when_its_input_does_while_a_call_runs(client: RawClient, tmp_path: Path) -> None:
+@pytest.mark.parametrize("plain", ["", "1"])
+def test_calls_that_came_whole_are_answered_though_the_input_ends_at_once(
+    tmp_path: Path, plain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `printf … | ai-memory mcp-bridge` does it: all is read before the SDK is imported."""
+    monkeypatch.setenv("BRIDGE_TRIAL_PLAIN", plain)
+    calls = [("memory_query", {"query": "retry"}), ("memory_status", {}), ("trial_caller", {})]
+    messages: list[dict[str, Any]] = [
+        {"id": "hello", "method": "initialize", "params": initialize()},
+        {"method": "notifications/initialized"},
+        *(
+            {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(calls)
+        ),
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    command = [*TRIAL, "--data-dir", str(tmp_path / "data")]
+    monkeypatch.setenv("BRIDGE_TRIAL_GRACE_S", "60")
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=True)
+    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+    assert set(answers) == {"hello", 0, 1, 2}
+    assert all("result" in answer for answer in answers.values()), answers
+
+
+def test_a_call_that_goes_on_after_the_input_ended_is_answered_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRIDGE_TRIAL_GRACE_S", "0.3")
+    with RawClient([*TRIAL, "--data-dir", str(tmp_path / "data")], cwd=tmp_path) as client:
+        client.greet()
+        for request_id in ("slow", 7):
+            started_call(client, tmp_path, request_id)
+        client.process.stdin.close()
+        assert client.seconds_to_end() < 0.3 + ENDS_WITHIN_S
+        for request_id in ("slow", 7):
+            assert client.answer_to(request_id)["error"]["code"] == -32000
+        assert client.process.returncode == 0
+
+
+def test_the_bridge_ends_when_told_to_while_it_waits_for_the_last_call(client: RawClient, tmp_path: Path) -> None:
     client.greet()
     started_call(client, tmp_path)
     client.process.stdin.close()
+    threading.Event().wait(0.1)
+    client.process.send_signal(signal.SIGTERM)
     assert client.seconds_to_end() < ENDS_WITHIN_S
+    assert client.process.returncode == 128 + signal.SIGTERM
 
 
 def test_a_call_that_ends_soon_is_answered_after_the_input_ended(client: RawClient, tmp_path: Path) -> None:
@@ -391,3 +432,27 @@ def test_a_fault_names_no_path_outside_the_data_dir(client: RawClient, tmp_path:
     inside = client.call(2, "trial_fails", path=f"{tmp_path}/data/wiki/default/x.md")["content"][0]["text"]
     assert str(tmp_path) not in inside
     assert "wiki/default/x.md" in inside
+
+
+NESTED = '{"a":' * 20_000 + "1" + "}" * 20_000
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id", "code"),
+    [
+        (f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{NESTED}}}', 7, -32600),
+        (f'{{"jsonrpc":"2.0","params":{NESTED}, "id" : "a\\"{{b","method":"tools/call"}}', 'a"{b', -32600),
+        (f'{{"params":{{"id":3,"b":{NESTED}}},"method":"x"}}', None, -32600),
+        (f'{{"method":"id","id":1.5,"params":{NESTED}}}', None, -32600),
+        ('{"id":7,"method":', None, -32700),
+    ],
+    ids=["first", "last", "only inside", "no id that JSON-RPC knows", "cut off"],
+)
+def test_a_message_nested_too_deeply_is_answered_under_its_id(
+    client: RawClient, line: str, request_id: Any, code: int
+) -> None:
+    client.greet()
+    client.send(line.encode())
+    answer = client.answer_to(request_id)
+    assert answer["error"]["code"] == code
+    assert client.request(8, "ping")["result"] == {}
