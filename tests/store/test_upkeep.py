@@ -13,6 +13,7 @@ from dulwich.objects import Blob, ObjectID
 from ai_memory.model import Caller, PageRef
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, index
+from ai_memory.store.blobs import blob_id
 from ai_memory.store.index import IndexedFile
 from ai_memory.store.indexing import building_path
 from ai_memory.store.memory import Memory
@@ -118,7 +119,7 @@ def test_a_rebuild_reads_loose_pages_past_the_git_library_and_packed_ones_throug
     with closing(Wiki(desk.data_dir.git)) as wiki:
         wiki.pack()
     assert desk.reindex().pages == 2
-    assert len(asked) == 2
+    assert {blob_id(f"first {number}\n".encode()).encode() for number in (1, 2)} <= set(asked)
 
 
 @pytest.mark.parametrize("content", [b"", b"no object", zlib.compress(b"blob 9\0short"), zlib.compress(b"blob\0")])
