@@ -1,6 +1,7 @@
 """What the bridge answers before the SDK is there, and what it hands on. Stdlib only: the front door imports it."""
 
 import json
+import re
 from collections.abc import Callable
 
 TYPE_CHECKING = False  # importing typing costs 5 ms (2026-11-30)
@@ -47,7 +48,12 @@ class Desk:
         """One line from the client. Never raises: what cannot be understood is answered as JSON-RPC says."""
         try:
             message = json.loads(line)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            request_id = _id_within(line)
+            code = PARSE_ERROR if request_id is None else INVALID_REQUEST
+            self._refuse(request_id, code, "this line is nested too deeply to be read")
+            return
+        except ValueError:
             self._refuse(None, PARSE_ERROR, "this line is not JSON")
             return
         if not isinstance(message, dict):
@@ -120,6 +126,27 @@ def encoded(message: "dict[str, Any]") -> bytes:
 def _id(message: "dict[str, Any]") -> "int | str | None":
     found = message.get("id")
     return found if type(found) in (int, str) else None
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]')
+_ID = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*+"|-?[0-9]{1,20})\s*[,}]')
+
+
+def _id_within(line: bytes) -> "int | str | None":
+    """The `id` of an object that is nested too deeply for the JSON reader, so that its caller gets an answer."""
+    depth = 0
+    for found in _TOKEN.finditer(line):
+        token = found.group()
+        if token in b"[{":
+            depth += 1
+        elif token in b"]}":
+            depth -= 1
+        elif depth == 1 and token == b'"id"' and (value := _ID.match(line, found.end())):
+            try:
+                return _id({"id": json.loads(value.group(1))})
+            except ValueError:
+                return None
+    return None
 
 
 def _has_envelope(params: "dict[str, Any]") -> bool:

@@ -115,6 +115,9 @@ def mcp_page() -> str:
             """
             `ai-memory mcp-bridge` serves these tools over stdio. Profile `core` is what most agents need, `full`
             has all. Answers are text. Tools with rows take `format`: `md` or `json`.
+
+            A line that cannot be read as JSON is answered with the id null and -32700. A message that is no request,
+            or is nested too deeply and has an id that can be found all the same, gets -32600 under its id.
             """
         ),
         "",

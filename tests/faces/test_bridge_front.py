@@ -442,8 +442,8 @@ NESTED = '{"a":' * 20_000 + "1" + "}" * 20_000
     [
         (f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{NESTED}}}', 7, -32600),
         (f'{{"jsonrpc":"2.0","params":{NESTED}, "id" : "a\\"{{b","method":"tools/call"}}', 'a"{b', -32600),
-        (f'{{"params":{{"id":3,"b":{NESTED}}},"method":"x"}}', None, -32600),
-        (f'{{"method":"id","id":1.5,"params":{NESTED}}}', None, -32600),
+        (f'{{"params":{{"id":3,"b":{NESTED}}},"method":"x"}}', None, -32700),
+        (f'{{"method":"id","id":1.5,"params":{NESTED}}}', None, -32700),
         ('{"id":7,"method":', None, -32700),
     ],
     ids=["first", "last", "only inside", "no id that JSON-RPC knows", "cut off"],
