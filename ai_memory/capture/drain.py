@@ -57,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 outcome.left = len(_waiting(data_dir))
     except MemoryFault as fault:
         outcome.fault = fault
+    except OSError as fault:
+        outcome.fault = StoreFault(f"The drain cannot work: {fault}")
     if "--json" in words:
         print(_json(outcome))
     elif outcome.fault is not None:

@@ -22,6 +22,7 @@ from ai_memory.model import MACHINE
 from ai_memory.scope.known import KnownProjects
 from ai_memory.store import state, state_sessions
 from ai_memory.store.driver import DatabaseError, OperationalError
+from ai_memory.store.leftovers import sweep
 from ai_memory.store.log import Log, remove_old
 from ai_memory.store.memory import Memory, no_step
 from ai_memory.store.outbox import Outbox, Provisional
@@ -80,7 +81,7 @@ class Drainer:
                 self._settle()
                 self._apply_all()  # what came while the tree was walked
         except (MemoryFault, DatabaseError, OSError) as raised:
-            fault = str(raised).partition("\n")[0] or type(raised).__name__
+            fault = str(raised).replace("\n", " ") or type(raised).__name__
         return self._record(started_us, fault or "; ".join(self._count.done.faults[:3]))
 
     def _read_rules(self) -> Rules:
@@ -257,6 +258,7 @@ class Drainer:
             self._finish_ended()
         self._claims.settle()
         self._outbox.remove_empty_folders()
+        self._finish_left_over()
         self._look_around()
 
     def _hand_over(self, provisional: Provisional) -> None:
@@ -281,6 +283,12 @@ class Drainer:
     def _idle_limit_us(self) -> int:
         return self._memory.clock() - self._rules.idle_end_us
 
+    def _finish_left_over(self) -> None:
+        """A change that a killed writer left. Errors: MemoryFault that says what keeps it from being finished."""
+        if self._memory.data_dir.pending.exists():
+            with self._memory.writing(""):
+                pass  # whoever opens the wiki for writing finishes it first
+
     def _look_around(self) -> None:
         """Take edits by hand and pack git's loose objects, once a minute at most."""
         looked = self._memory.data_dir.locks / "looked-around"
@@ -296,6 +304,7 @@ class Drainer:
             self._log.warning(sentence)
         self._close_expired()
         self._memory.tidy()
+        sweep(self._memory.data_dir)
 
     def _close_expired(self) -> None:
         now_us = self._memory.clock()

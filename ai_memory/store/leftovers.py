@@ -1,0 +1,63 @@
+"""What killed processes leave beside their work: half-written files under names of their own, notes that they wait."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ai_memory.paths import DataDir
+from ai_memory.store.outbox import is_running
+
+OLD_S = 3_600.0
+"""A process id is used again, so age counts too: nothing here is being written for an hour."""
+
+_HALF_WRITTEN = re.compile(r"\..+\.(\d+)\.tmp")
+"""As `filesystem.write_whole` names them."""
+_SPOOLED = re.compile(r"\.\d{19}-(\d+)-[0-9a-f]{8}\.(?:tmp|json)")
+"""As hooks name an event that they are writing."""
+_SEAT = re.compile(r"\d{19}-(\d+)-[0-9a-f]{8}")
+"""As `lock.WriterLock` names the seat of who waits."""
+
+
+def sweep(data_dir: DataDir) -> int:
+    """Remove what processes left that are gone, once it is an hour old; the number removed. Safe to kill, to repeat."""
+    oldest = time.time() - OLD_S
+    removed = 0
+    for folder, name in _places(data_dir):
+        removed += sum(_remove(folder / entry, oldest) for entry in _names(folder) if _is_left(name, entry))
+    return removed
+
+
+def _places(data_dir: DataDir) -> Iterator[tuple[Path, re.Pattern[str]]]:
+    """The folders in which we write, and what is half done there. Never inside `.git`: that is git's to tidy."""
+    for folder in (data_dir.root, data_dir.locks, data_dir.spool, data_dir.quarantine):
+        yield folder, _HALF_WRITTEN
+    for top in (data_dir.outbox, data_dir.wiki):
+        for here, below, _ in os.walk(top):
+            below[:] = [name for name in below if name != ".git"]
+            yield Path(here), _HALF_WRITTEN
+    yield data_dir.spool, _SPOOLED
+    yield data_dir.locks / "waiting", _SEAT
+
+
+def _is_left(form: re.Pattern[str], name: str) -> bool:
+    found = form.fullmatch(name)
+    return found is not None and not is_running(int(found[1][:19]))
+
+
+def _remove(path: Path, oldest: float) -> bool:
+    try:
+        if path.lstat().st_mtime >= oldest:
+            return False
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
