@@ -363,10 +363,12 @@ def _started(process: int) -> str:
 
 
 def _form(form: str, kind: str, text: str) -> bytes:
-    """The context in the form of the harness that called, at most 10,000 characters of it."""
+    """The context in the form of the harness that called, cut to what may be injected."""
     import json
 
-    text = text[:10_000]
+    from ai_memory.hook_outbox import MAX_INJECTED  # loaded: who has a text has asked the outbox
+
+    text = text[:MAX_INJECTED]
     if form == "text":
         return text.encode("utf-8", "replace")
     shapes: dict[str, Any] = {

@@ -12,12 +12,11 @@ from ai_memory.capture.tools import Family
 from ai_memory.capture.words import agent_name, code, minute, plain
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
+from ai_memory.hook_outbox import MAX_INJECTED
 from ai_memory.model import PageRef
 from ai_memory.text.fences import fence, neutralise
 from ai_memory.text.times import DAY_US, parse_time
 
-MAX_SHOWN = 10_000
-"""Characters of everything injected at a start (decision C10)."""
 MAX_PROMPT = 1_500
 MAX_QUESTION = 200
 """A question is cut to this; the summary tells the prompt at more length."""
@@ -327,7 +326,7 @@ def render(handoff: Handoff, ref: PageRef) -> str:
     inside = neutralise(whole)  # first: it lengthens, and only then can it be measured
     while True:
         text = f"{head}{fence(inside, source=str(ref))}\n{CONSUMED}\n"
-        over = len(text) - MAX_SHOWN
+        over = len(text) - MAX_INJECTED
         if over <= 0:
             return text
         kept = inside.removesuffix(_CUT)

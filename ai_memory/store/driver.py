@@ -95,14 +95,6 @@ def transaction(connection: Connection) -> Iterator[Connection]:
     connection.execute("COMMIT")
 
 
-def is_sound(connection: Connection) -> bool:
-    """Whether SQLite finds the file's pages in order (`PRAGMA quick_check`)."""
-    try:
-        return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-    except DatabaseError:
-        return False
-
-
 _NO_ROOM_BYTES = 262_144
 """Less free space than this, and an "I/O error" of SQLite's is a full disk: it cannot make its side files."""
 

@@ -59,14 +59,3 @@ def _moved_from(wiki: Wiki, parent: str | None, commit: str, note: CommitNote, b
 
 def _version(note: CommitNote, version: str | None, path: PageRef, change: ChangeKind) -> PageVersion:
     return PageVersion(version, note.id, note.at_us, note.author, note.message, path, change, dict(note.trailers))
-
-
-def text_at(wiki: Wiki, ref: PageRef, revision: str) -> str | None:
-    """Text of the page at a version or commit, each given by at least 7 hex; None when neither is in its history."""
-    wanted = revision.lower()
-    if len(wanted) < 7:
-        return None
-    for found in versions(wiki, ref):
-        if found.version and (found.version.startswith(wanted) or found.commit.startswith(wanted)):
-            return wiki.blob(found.version).decode("utf-8", "replace")
-    return None

@@ -204,16 +204,6 @@ class Memory:
         with closing(Wiki(self.data_dir.git)) as wiki:
             return list(islice(versions(wiki, ref), offset, offset + limit))
 
-    def page_at(self, ref: PageRef, revision: str) -> str | None:
-        """Text of the page at a version or a commit, or None."""
-        from ai_memory.store.history import text_at
-        from ai_memory.store.wiki import Wiki
-
-        if not self.exists:
-            return None
-        with closing(Wiki(self.data_dir.git)) as wiki:
-            return text_at(wiki, ref, revision)
-
     # --- telling ---
 
     def holder(self) -> "Holder | None":

@@ -156,14 +156,6 @@ class Snapshot:
         )
         return [_project(row) for row in rows]
 
-    def project_by_identity(self, workspace: str, identity: str) -> Project | None:
-        """The project of a repository; the first by name when several claim it."""
-        row = self.index.execute(
-            f"SELECT {_PROJECT_COLUMNS} FROM projects WHERE workspace = ? AND identity = ? ORDER BY name LIMIT 1",
-            (workspace, identity),
-        ).fetchone()
-        return None if row is None else _project(row)
-
     def counts(self, wanted: Filter | None = None) -> Counts:
         conditions, parameters = (wanted or Filter()).sql()
         pages, faulty = self.index.execute(

@@ -97,19 +97,6 @@ class PageSession:
     at_us: int
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One thing that supports a page."""
-
-    page: PageRef
-    kind: str
-    session: str
-    quote: str
-    cite: str
-    sha256: str
-    at_us: int
-
-
 def open_state(data_dir: DataDir, *, at_us: int) -> Connection:
     """A durable writing connection to `state.db`, created or migrated if need be.
 
@@ -196,16 +183,6 @@ def last_drain(connection: Connection) -> Drain | None:
     return Drain(*row) if row else None
 
 
-def sessions_of_page(connection: Connection, ref: PageRef) -> list[PageSession]:
-    """The sessions that a page came from, oldest first."""
-    rows = connection.execute(
-        "SELECT session, role, at_us FROM page_sessions WHERE workspace = ? AND project = ? AND path = ?"
-        " ORDER BY at_us, session, role",
-        (ref.workspace, ref.project, ref.path),
-    )
-    return [PageSession(ref, *row) for row in rows]
-
-
 def pages_of_session(connection: Connection, session: str) -> list[PageSession]:
     """The pages that came from a session, by address."""
     rows = connection.execute(
@@ -214,13 +191,3 @@ def pages_of_session(connection: Connection, session: str) -> list[PageSession]:
         (session,),
     )
     return [PageSession(PageRef(row[0], row[1], row[2]), session, row[3], row[4]) for row in rows]
-
-
-def evidence_of(connection: Connection, ref: PageRef) -> list[Evidence]:
-    """What supports a page, oldest first."""
-    rows = connection.execute(
-        "SELECT class, session, quote, cite, sha256, at_us FROM evidence"
-        " WHERE workspace = ? AND project = ? AND path = ? ORDER BY at_us, id",
-        (ref.workspace, ref.project, ref.path),
-    )
-    return [Evidence(ref, *row) for row in rows]

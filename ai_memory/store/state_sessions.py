@@ -73,18 +73,6 @@ class Observation:
     extra: Sanitized = NO_TEXT
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectUse:
-    """How much a project was worked in."""
-
-    workspace: str
-    project: str
-    sessions: int
-    open_sessions: int
-    observations: int
-    last_at_us: int
-
-
 SESSION_COLUMNS = (
     "id, native_id, agent, workspace, project, scope, cwd, opened_at_us, last_at_us, ended_at_us, observations,"
     " prompts, work, covered, refreshed, refreshed_at_us, failures, end_seen_us, active_us, handoff, handed_work,"
@@ -292,15 +280,6 @@ def search_observations(connection: Connection, words: Sequence[str], *, limit: 
     except OperationalError:  # nothing but punctuation leaves FTS5 an empty phrase
         return []
     return [Observation(*row) for row in rows]
-
-
-def project_uses(connection: Connection) -> list[ProjectUse]:
-    """How much each project was worked in, last used first."""
-    rows = connection.execute(
-        "SELECT workspace, project, count(*), sum(ended_at_us IS NULL), sum(observations), max(last_at_us)"
-        " FROM sessions GROUP BY workspace, project ORDER BY max(last_at_us) DESC, workspace, project"
-    )
-    return [ProjectUse(*row) for row in rows]
 
 
 def totals(connection: Connection) -> tuple[int, int, int]:

@@ -49,11 +49,6 @@ def fence(text: str, *, source: str = "") -> str:
     return f"{head}\n{neutralise(text).strip(chr(10))}\n{FENCE_END}\n"
 
 
-def is_injected(text: str) -> bool:
-    """The text carries the marker of what memory itself put there."""
-    return INJECTED_MARK in text
-
-
 def without_fences(text: str) -> str:
     """The text less every fenced block; a block that never ends takes the rest with it."""
     if INJECTED_MARK not in text:

@@ -13,6 +13,7 @@ from terminals import NINE_US, SECOND_US, Agent, Room
 from ai_memory.capture import handoffs
 from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
+from ai_memory.hook_outbox import MAX_INJECTED
 from ai_memory.model import Page, PageRef
 from ai_memory.store.outbox import Outbox, directory_key
 from ai_memory.store.state_sessions import Observation, Session
@@ -519,7 +520,7 @@ def test_text_in_a_handoff_can_neither_close_its_fence_nor_grow_over_ten_thousan
 
     text = handoffs.render(handoff, PLACE)
 
-    assert len(text) <= handoffs.MAX_SHOWN
+    assert len(text) <= MAX_INJECTED
     assert text.count(FENCE_END) == 1
     assert text.index(FENCE_END) > text.index("Open questions")
     assert text.rstrip().endswith("before going on.")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cli_room import Room
 
-from ai_memory.model import Caller, PageRef
+from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 from ai_memory.store.memory import Memory
 from ai_memory.store.snapshot import Snapshot
-from ai_memory.store.state import evidence_of, open_state
+from ai_memory.store.state import open_state
 from ai_memory.store.state_sessions import Session, put_session
 
 BODY = "# Retry budget\n\nAt most 3 tries.\n"
@@ -155,8 +155,9 @@ def capture(room: Room, session: str, *, native: str) -> None:
 def evidence(room: Room, path: str) -> list[str]:
     """Sessions that support the page."""
     connection = open_state(DataDir(room.data_dir), at_us=1)
+    sql = "SELECT session FROM evidence WHERE project = 'shop' AND path = ? ORDER BY at_us, id"
     try:
-        return [row.session for row in evidence_of(connection, PageRef("default", "shop", path))]
+        return [row[0] for row in connection.execute(sql, (path,))]
     finally:
         connection.close()
 

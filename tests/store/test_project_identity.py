@@ -30,10 +30,9 @@ def test_a_folder_that_gets_a_remote_stays_the_same_project_under_its_new_identi
     first = ensure(memory, FOLDER)
     assert ensure(memory, REMOTE).id == first.id
     with memory.reading() as snapshot:
-        found = snapshot.project_by_identity("default", "example.org/acme/shop")
-        assert found is not None
-        assert found.id == first.id
-        assert found.identity_source == "origin"
+        [found] = snapshot.projects()
+    assert (found.id, found.identity) == (first.id, "example.org/acme/shop")
+    assert found.identity_source == "origin"
 
 
 def test_a_known_remote_is_never_replaced(memory: Memory) -> None:

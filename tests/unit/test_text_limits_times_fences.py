@@ -11,7 +11,6 @@ from ai_memory.text.fences import (
     INJECTED_MARK,
     NOTICE,
     fence,
-    is_injected,
     neutralise,
     without_fences,
 )
@@ -173,8 +172,7 @@ def test_neutralising_is_idempotent(text: str) -> None:
 def test_injected_text_is_known_by_its_mark_and_can_be_taken_out() -> None:
     block = fence("old", source="a page")
     assert INJECTED_MARK in block
-    assert is_injected(f"before {block} after")
-    assert not is_injected(neutralise(block))
+    assert INJECTED_MARK not in neutralise(block)
     assert without_fences(f"before {block}after") == "before \nafter"
     assert without_fences(f"before {FENCE_START} never ends") == "before "
     assert without_fences("nothing") == "nothing"
