@@ -148,7 +148,7 @@ def is_self_echo(tool: str, given: "Any", *, data_dir: str, cwd: str) -> bool:
         return True
     named, _ = hook_policy.candidates(given)
     for path in named:
-        full = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
+        full = os.path.normpath(os.path.join(cwd, hook_places.expanded(path)))
         if any(full == root or full.startswith(root.rstrip("/\\") + os.sep) for root in roots):
             return True
     return False

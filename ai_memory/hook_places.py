@@ -52,6 +52,14 @@ def real_path(path: str) -> str:
         return ""
 
 
+def expanded(path: str) -> str:
+    """The path with a leading `~` or `~name` replaced by that home folder, where there is one."""
+    try:
+        return os.path.expanduser(path)
+    except ValueError:  # no account has a name with NUL or a lone surrogate
+        return path
+
+
 def default_data_dir(environ: "Mapping[str, str]", platform: str, home: str) -> str:
     """The user's data folder for `ai-memory`, as platformdirs 4 gives it.
 

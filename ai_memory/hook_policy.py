@@ -189,8 +189,10 @@ def _state(path: str, compiled: "Any") -> str:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return "absent"
-    except OSError:
-        return "unknown"
+    except OSError as fault:
+        import errno  # only for an odd file
+
+        return "absent" if fault.errno == errno.ENAMETOOLONG else "unknown"
     if isinstance(compiled, dict) and compiled.get("size") == status.st_size:
         return "known" if compiled.get("mtime_ns") == status.st_mtime_ns else "unknown"
     return "unknown"
