@@ -1,7 +1,7 @@
 """Run by path, `<python> -I -S …/ai_memory/hook.py --event E …`, as installers write it: saves the launcher's time.
 
-A script run by path is not byte-cached, so this is a stub that imports one cached module. Its folder's parent goes to
-the end of the path: no name of the standard library is ever shadowed.
+A script run by path is not byte-cached, so this is a stub that imports one cached module (decision B11).
+Its folder's parent goes to the end of the path: no name of the standard library is ever shadowed.
 """
 
 import os

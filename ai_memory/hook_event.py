@@ -1,6 +1,6 @@
 """From a payload to the event that is spooled: policy, private parts, secrets, caps, in this order. Stdlib only, light.
 
-*Source*: decisions B1, B4, B5, B10; facts on hooks 4.4, 4.6, 4.7 and 5.
+*Source*: decisions B1, B4, B5, B10.
 """
 
 # ruff: noqa: PTH118 (pathlib is not loaded in a hook)
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PROMPT_BYTES = 16 << 10
 EXCERPT_BYTES = 2 << 10
 INPUT_BYTES = 16 << 10
-"""Caps of facts 4.4: prompts and compaction summaries; outputs, notifications, answers and each text of an input; the
+"""Caps, in UTF-8: prompts and compaction summaries; outputs, notifications, answers and each text of an input; the
 texts of one input together."""
 WINDOW = 16 << 10
 """Characters beyond the cap that are scrubbed too, so that no secret is split where the cut will be (decision B5)."""
@@ -131,7 +131,7 @@ def is_own_tool(name: str) -> bool:
 
 
 def is_self_echo(tool: str, given: "Any", *, data_dir: str, cwd: str) -> bool:
-    """Whether the result of this call is memory itself: our tools, our command, files of the data dir (B10)."""
+    """Whether the result is memory itself: our tools, our command, files of the data dir (decision B10)."""
     if is_own_tool(tool):
         return True
     command = given if isinstance(given, str) else ""

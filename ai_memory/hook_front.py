@@ -6,7 +6,7 @@ dir: without one that was initialised it does nothing. The drain does the rest.
 
     ai-memory hook --event E --agent A [--data-dir D] [--check-capture] [--capture-mode allowlist]
 
-*Source*: design 5, decisions B; facts on hooks 2.0 to 2.19.
+*Source*: decisions B4, B5, B8, B9; the harnesses' own pages about hooks.
 """
 
 # ruff: noqa: PTH112, PTH118, BLE001 (no pathlib in a hook; whatever is raised, the agent must not notice)
@@ -279,7 +279,7 @@ class Call:
         return _form(form, self.kind, shown), (lambda: self._confirm(handoff, policy)) if handoff else None
 
     def _is_repeated_start(self) -> bool:
-        """Antigravity tells of every model call; only the first starts a session (#298)."""
+        """Antigravity tells of every model call; only the first starts a session."""
         return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
 
     def _start(self, around: "Surroundings") -> "Any":

@@ -1,7 +1,7 @@
 """What a harness tells on stdin, read by one tolerant extractor into one shape. Part of the hook: stdlib only, light.
 
 The tables here are the hook's side of `ai_memory.harnesses`; a test keeps both equal.
-*Source*: facts on hooks 2.0 to 2.19 and 10; every shape in the recorded payloads.
+*Source*: the harnesses' own pages about hooks, and payloads that they sent: `tests/fixtures/hooks`.
 """
 
 # ruff: noqa: SIM105, SIM905 (contextlib is not loaded in a hook; a list of words reads better than a list of quotes)
@@ -212,7 +212,7 @@ def find(payload: "Mapping[str, Any]", keys: "tuple[str, ...]") -> "Any":
 def detect(payload: "Mapping[str, Any]", agent: str, environ: "Mapping[str, str]") -> str | None:
     """The harness that really called, where its payload gives it away; None where nothing speaks against `agent`.
 
-    Cursor, VS Code and Copilot CLI run Claude Code's hooks too (#721).
+    Cursor, VS Code and Copilot CLI run Claude Code's hooks too.
     """
     if "cursor_version" in payload or ("conversation_id" in payload and environ.get("CURSOR_VERSION")):
         return "cursor"
@@ -261,7 +261,7 @@ def names_cwd(payload: "Mapping[str, Any]") -> bool:
 
 
 def subagent_of(payload: "Mapping[str, Any]") -> str:
-    """Id of the subagent that the event belongs to. `agent_type` alone is none: `--agent` sets it too (#1041)."""
+    """Id of the subagent that the event belongs to. `agent_type` alone is none: `--agent` sets it too."""
     value = payload.get("agent_id") or payload.get("subagentType")
     return str(value)[: NAME_LENGTH + REACH] if isinstance(value, (str, int)) else ""
 

@@ -123,7 +123,7 @@ class Surroundings:
             if self.folders and (is_home or above == here) and not self.root:
                 break
             self.folders.append(here)
-            holds_home = is_home or self.home.startswith(here.rstrip("/\\") + os.sep)  # dotfiles kept in git (#103)
+            holds_home = is_home or self.home.startswith(here.rstrip("/\\") + os.sep)  # dotfiles kept in git
             if not holds_home and self._is_checkout(here):
                 self.root = here
                 self.within = here.startswith(self.home.rstrip("/\\") + os.sep)

@@ -25,7 +25,8 @@ MAX_POLICY_BYTES = 8 << 20
 MAX_CANDIDATES = 32
 MAX_PATH_CHARS = 4096
 MAX_STEPS = 1_000_000
-"""Bounds of facts 4.6. Beyond them the answer is "may match": the event keeps metadata only."""
+"""Bounds, since a cloned repository brings markers along that must not hold a hook up. Beyond them the answer is "may
+match": the event keeps metadata only."""
 
 _PATH_KEYS = (
     *("file_path", "filePath", "path", "absolute_path", "AbsolutePath", "notebook_path", "TargetFile", "target_file"),

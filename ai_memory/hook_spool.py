@@ -22,7 +22,7 @@ BEAT_S = 5.0
 KICK_S = 1.0
 """A burst of hooks starts one drain, not one each, until that drain beats."""
 WAITING = 32
-"""Tool events start a drain only when so many files wait (issue 3)."""
+"""Tool events start a drain only when so many files wait: an agent at work calls tools many times a minute."""
 LOOK_EVERY = 16
 """The spool is listed one time in so many: listing 10,000 names costs 8 ms (decision B6)."""
 

@@ -5,7 +5,7 @@ costs a hook more than everything else it does (decision B4). Every pattern is l
 border, and its repetitions neither nest nor give back. No entropy is guessed: a hash, a UUID, a lock file is no secret.
 
 Names with values (`password=…`, `"api_key": "…"`) are the business of `scrub_named`.
-*Source*: facts on hooks, section 5, and the published formats of each service.
+*Source*: the published formats of each service.
 """
 
 import re
@@ -277,7 +277,7 @@ def cut_middle(text: str, limit_bytes: int, *, tail: str | None = None, missing_
     """The text in at most `limit_bytes` of UTF-8: two thirds head, one third tail, and between them what was cut.
 
     `tail`: the end of the text, where `text` is only its beginning and `missing_bytes` lie between the two. Sanitise
-    first: cutting would split a secret and leave half of it (#980, #1114).
+    first: cutting would split a secret and leave half of it.
     """
     if tail is None and len(text) * 4 <= limit_bytes:
         return text

@@ -1,7 +1,9 @@
 """Front door of `ai-memory mcp-bridge`: answers before the SDK is imported. Stdlib only, no typing, no dataclasses.
 
-Source: importing the SDK alone takes 850 to 1,060 ms, and one client asks for the tools in its first 100 ms and then
-never again (2026-11-30). Threads: the main one waits for an end, one reads, one writes, one runs the SDK.
+Source: decision C12: importing the SDK alone takes 850 to 1,060 ms, and one client asks for the tools in its first
+100 ms and then never again (2026-11-30).
+
+Threads: the main one waits for an end, one reads, one writes, one runs the SDK.
 """
 
 import json

@@ -161,7 +161,7 @@ def _open_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
 
 
 def _own_questions(told: Digest, *, ended: bool) -> tuple[str, ...]:
-    """The first rule that fits, as the facts on hooks list them in 6.3.
+    """The first rule that fits: a question that stands, then an edit without an end, then the last prompt.
 
     A question is unresolved when nothing came of it: no turn was finished after it and no call completed. What the
     agent asked back at the end of its last turn is one as well, where its answers are kept.

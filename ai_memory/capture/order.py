@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ai_memory.store.spool import named_at_us
 
 BATCH = 256
-"""Events a transaction: about 60 ms, so that a waiting command is never kept long (issue 3, decision A12)."""
+"""Events a transaction: about 60 ms, so that a waiting command is never kept long (decision A12)."""
 GROUP = 16
 """Ended sessions a commit."""
 HEAD_BYTES = 6_144

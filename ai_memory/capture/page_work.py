@@ -96,7 +96,7 @@ class PageWork:
                 yield self._prepare(session)
             except (LockBusy, StoreFault):
                 raise
-            except Exception as fault:  # noqa: BLE001 (one session's text must not stop the others: rule 5 of the style)
+            except Exception as fault:  # noqa: BLE001 (one session's text must not stop the others)
                 self._set_aside(session, fault, done)
 
     def _prepare(self, session: Session) -> _Ready:

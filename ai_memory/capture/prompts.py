@@ -56,7 +56,7 @@ _RESUMING = re.compile(
 )
 """Asks for what the handoff tells; says nothing of its own. Whole texts only."""
 ACKNOWLEDGEMENT_LENGTH = 20
-"""Longer texts say more than yes (source: facts on hooks, 6.3)."""
+"""Longer texts say more than yes."""
 
 TITLE_LENGTH = 80
 

@@ -15,7 +15,7 @@ FORMAT = 1
 MAX_DRIFT_US = 5 * 60 * 1_000_000
 """Payload time counts only this near to the hook's clock, which the name carries (decision B2)."""
 MAX_TEXT_BYTES = 16_384
-"""Backstop: hooks cap each field lower than this or at it (facts on hooks, 4.4)."""
+"""Backstop: hooks cap each field lower than this or at it."""
 MAX_DEPTH = 64
 """Hooks keep 8 levels of an input. Whoever reads an observation later parses its JSON again, deeper in calls."""
 MAX_NAME = 200

@@ -1,4 +1,7 @@
-"""The one handler of all faults of the command line: expected 1 and its kin, usage 2, interrupt 130, bug 70."""
+"""The one handler of all faults of the command line: expected 1 and its kin, usage 2, interrupt 130, bug 70.
+
+*Source*: decision C3.
+"""
 
 import errno
 import os

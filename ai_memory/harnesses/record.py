@@ -44,4 +44,4 @@ class Harness:
     config_variable: str = ""
     """Environment variable that moves its configuration folder."""
     source: str = ""
-    """Where the facts come from."""
+    """The page of its maker that says so."""

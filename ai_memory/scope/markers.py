@@ -1,7 +1,7 @@
 """The marker `.ai-memory.toml` of a checkout: found, bounded, and read into what it names.
 
 A marker comes with a cloned repository, so it is hostile: it can name things, never run things, never point outside.
-*Source*: facts 1.8 (store), 4.5 (hooks).
+*Source*: TOML 1.0; decision C1 for its place in the order.
 """
 
 # Paths stay strings here: they are compared and shown as strings, and a hostile one may hold anything.
@@ -74,7 +74,7 @@ class Marker:
 
     @property
     def has_scope(self) -> bool:
-        """It says where memory goes. One without (only `[capture]`, say) is transparent for scope (#668)."""
+        """It says where memory goes. One without (only `[capture]`, say) is transparent for scope."""
         return bool(self.workspace or self.project or self.project_strategy or self.identity)
 
     @property
@@ -86,7 +86,7 @@ def marker_paths(cwd: str, home: str, *, repository: Repository | None = None) -
     """Where a marker may lie for that folder, nearest first, the home marker last. Both paths must be real.
 
     Up to the home folder; outside it, up to the checkout root; outside both, only the folder itself. From the root of
-    a linked worktree the way goes on at the main checkout, so that a worktree elsewhere has the same markers (#110).
+    a linked worktree the way goes on at the main checkout, so that a worktree elsewhere has the same markers.
     """
     folders: list[str] = []
     for here in ancestry(cwd, sys.platform):

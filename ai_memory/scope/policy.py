@@ -2,7 +2,7 @@
 
 None stands for "the marker says nothing, the configuration decides". A marker may ask; whoever compiles decides whether
 a cloned repository may widen what the person's own configuration allows (it should only narrow it).
-*Source*: facts 1.8 (store), 4.6 and 4.7 (hooks); `[briefing] max_chars` from decision C10.
+*Source*: decision B4 for what stands when a policy cannot be trusted; decision C10 for `[briefing] max_chars`.
 """
 
 import re

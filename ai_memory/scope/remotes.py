@@ -1,7 +1,7 @@
 """Remote URLs as identities: `host/owner/repo`, the same for every way to write one remote.
 
-*Source*: facts 1.9 (#708). Only strings are read: `url.<base>.insteadOf` is not applied, so that one remote has one
-identity on every machine.
+*Source*: git-clone(1), "GIT URLS". Only strings are read: `url.<base>.insteadOf` is not applied, so that one remote has
+one identity on every machine.
 """
 
 import re

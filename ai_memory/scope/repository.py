@@ -91,7 +91,7 @@ def find_repository(folder: str, *, never: Collection[str] = ()) -> Repository |
 
 
 def never_checkouts(*homes: str) -> frozenset[str]:
-    """The home folders and all above: dotfiles kept in git there would swallow everything below (#103)."""
+    """The home folders and all above: dotfiles kept in git there would swallow everything below."""
     return frozenset(key(up, sys.platform) for home in homes for up in ancestry(os.path.realpath(home), sys.platform))
 
 

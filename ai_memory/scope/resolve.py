@@ -2,7 +2,7 @@
 
 Order: flags → nearest marker with a scope → home routes → remote → git root → MCP roots → folder → fallback.
 (A session's own scope stands between flags and marker; whoever knows the session decides that before asking here.)
-*Source*: facts 1.8, 1.9 (store), 4.5 (hooks); decisions C1, C2; faults #97, #103, #110, #259, #372, #668.
+*Source*: decisions C1, C2.
 """
 
 # Paths stay strings here: they are compared and shown as strings.
@@ -120,7 +120,7 @@ def _with_markers(here: _Here) -> _Here:
     if home_marker:
         warnings += [one for one in home_marker.warnings if not one.endswith("names no workspace")]
         if home_marker.project or home_marker.identity:
-            # everything below the home folder would be one project (#103)
+            # everything below the home folder would be one project
             warnings.append(f"{at_home}: project and identity are ignored in the home folder's marker; write routes")
     return replace(here, marker=nearest, home_marker=home_marker, warnings=tuple(warnings))
 

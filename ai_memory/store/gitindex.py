@@ -1,7 +1,7 @@
 """Git's index file, kept in step with every commit and used as the cache of what lies in the work tree.
 
 A person's `git add x; git commit` takes everything that the index says: an index that lags behind the branch drops
-pages from HEAD without a word (seen in a prototype, decision A5). Only the changed entries are spliced in; the rest of
+pages from HEAD without a word (decision A5). Only the changed entries are spliced in; the rest of
 the file stays byte for byte. Format: gitformat-index(5), versions 2 and 3; others are rewritten whole.
 """
 

@@ -1,4 +1,7 @@
-"""Finishing a change whose redo log is written. Every step may run twice; the numbers match `docs/storage.md`."""
+"""Finishing a change whose redo log is written. Every step may run twice (decision A3).
+
+The numbers of the steps are those of `docs/storage.md`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """`state.db`: what is true and is not a page. Connections come in, frozen rows go out.
 
 `STATEMENTS` are the writes that a change carries in its redo log by name. Each may run twice, since a roll-forward may.
-Sessions and observations have a module of their own, `state_sessions`.
+Sessions and observations have a module of their own, `state_sessions` (decision A9).
 """
 
 from collections.abc import Mapping

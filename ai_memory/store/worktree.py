@@ -1,4 +1,7 @@
-"""The files of the wiki as people see them: what lies there, and how a page is put there without harming an edit."""
+"""The files of the wiki as people see them: what lies there, and how a page is put there without harming an edit.
+
+*Source*: decision A4.
+"""
 
 import os
 import stat

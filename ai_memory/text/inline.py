@@ -1,6 +1,6 @@
 """Link destinations in the text of a paragraph or heading, read past code spans, escapes and HTML.
 
-*Source*: CommonMark 0.31 section 6; wikilinks as in the facts about pages. markdown-it-py is the oracle of the tests.
+*Source*: CommonMark 0.31 section 6; `[[page]]` as wikis write it. markdown-it-py is the oracle of the tests.
 """
 
 import re

@@ -1,6 +1,6 @@
 """What a page points to, and keeping that true when pages move.
 
-*Source*: the link forms of the facts about pages (1.5), decision C6 for the kinds.
+*Source*: CommonMark 0.31 for links in markdown, `[[page]]` as wikis write it, decision C6 for the kinds.
 """
 
 import posixpath

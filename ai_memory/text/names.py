@@ -1,6 +1,6 @@
 """Names that are safe on every disk: page paths, workspaces, projects, slugs, and the kinds that folders give.
 
-*Source*: design section 3; git's `is_ntfs_dotgit` and `is_hfs_dotgit`; Windows' list of reserved names.
+*Source*: git's `is_ntfs_dotgit` and `is_hfs_dotgit`; Windows' list of reserved names.
 """
 
 import re
@@ -22,7 +22,7 @@ FOLDER_KINDS = {
     "handoffs": "handoff",
     "profile": "preference",
 }
-"""Kind that a page has by the first folder of its path (design section 3)."""
+"""Kind that a page has by the first folder of its path."""
 OTHER_KIND = "note"
 
 DEFAULT_WORKSPACE = "default"

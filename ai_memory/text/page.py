@@ -1,6 +1,6 @@
 """A page file: what its frontmatter and its body say.
 
-*Source*: the page format in the facts (1.3, 1.4), decisions C6 and C7.
+*Source*: decision C6 for its keys, decision C7 for times.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
 """Cost of the hook as ratios to a bare interpreter: `python tests/bench/bench_hook.py [rounds]`.
 
-Budgets (design 6): capture of a 16 KB prompt with five kinds of secrets <= 3, with a marker <= 4, a session start
+Budgets: capture of a 16 KB prompt with five kinds of secrets <= 3, with a marker <= 4, a session start
 that is given a handoff <= 6 times `python -I -S -c pass`; `ai-memory --version` <= 1.5 times `python -c pass`.
 Minima of interleaved runs, CPU time of the child alone (the drain is kept from starting by a fresh beat). The
 launcher of `--version` is that of today's pip; an older one imports `re`, which costs 8 ms and is not ours.

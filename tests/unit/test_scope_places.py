@@ -10,7 +10,7 @@ from ai_memory.scope.routes import expand
     ("written", "cleaned"),
     [
         ("C:\\Users\\Me\\api\\", "C:\\Users\\Me\\api"),
-        ("\\\\?\\C:\\Users\\Me\\api", "C:\\Users\\Me\\api"),  # fault #116
+        ("\\\\?\\C:\\Users\\Me\\api", "C:\\Users\\Me\\api"),
         ("\\\\?\\UNC\\server\\share\\api", "\\\\server\\share\\api"),
         ("C:/Users/Me/x/../api", "C:\\Users\\Me\\api"),
         ("/c/Users/Me/api", "c:\\Users\\Me\\api"),

@@ -148,7 +148,7 @@ def test_a_workspace_without_a_project_names_the_repository_not_the_folder(home:
     root = checkout(home / "work" / "api", origin=API)
     (root / "src" / "deep").mkdir(parents=True)
     scopes = {label(where(folder, home)) for folder in (root, root / "src", root / "src" / "deep")}
-    assert scopes == {"work/acme-api marker"}  # fault #103: subfolders became projects
+    assert scopes == {"work/acme-api marker"}  # no subfolder is a project of its own
     assert where(root, home).identity_source == "origin"
 
 
