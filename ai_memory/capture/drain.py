@@ -16,6 +16,7 @@ from typing import NoReturn
 from ai_memory.errors import LockBusy, MemoryFault, StoreFault, UsageFault
 from ai_memory.paths import DataDir, find_data_dir
 from ai_memory.store.drain_lock import DrainLock
+from ai_memory.text.printable import shown
 
 WAIT_S = 600.0
 """How long `--wait` stands in line behind another drain."""
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "--json" in words:
         print(_json(outcome))
     elif outcome.fault is not None:
-        print(outcome.fault, file=sys.stderr)
+        print(shown(str(outcome.fault)), file=sys.stderr)
     return outcome.exit_code
 
 

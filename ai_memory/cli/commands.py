@@ -47,7 +47,9 @@ COMMANDS: tuple[Command, ...] = (
         is_raw=True,
         note=(
             "It takes no `--json`: stdout belongs to the harness that runs it and holds what that harness expects,\n"
-            "mostly JSON of a form of its own. Flags that it does not know are passed over, and it always ends with 0."
+            "mostly JSON of a form of its own. Flags that it does not know are passed over. It always ends with 0.\n"
+            "Where stdin is a directory, Python ends with 1 before any of our code runs, and nothing is captured.\n"
+            "No harness does that, and 1 stops none of them."
         ),
         flags=(
             ("--event", "the event, by the harness's name or ours"),

@@ -1,21 +1,10 @@
-"""Text that a terminal may see: control characters of stored pages never reach it."""
+"""Text for the cells of a table, and what every face shows by."""
 
-import re
+from ai_memory.text.printable import shown
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""All controls but tab and newline, and the marks that turn the direction of text around (CVE-2021-42574)."""
-
-
-def shown(text: str) -> str:
-    """The text with control and direction characters written out as `\\x1b` or `\\u202e`; CRLF becomes a newline."""
-    return _CONTROLS.sub(_written_out, text.replace("\r\n", "\n"))
+__all__ = ["one_line", "shown"]
 
 
 def one_line(text: str) -> str:
-    """The same for a cell of a table: line breaks and tabs become blanks."""
+    """The text as `shown` gives it, for a cell of a table: line breaks and tabs become blanks."""
     return shown(" ".join(text.split()))
-
-
-def _written_out(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -210,3 +210,12 @@ def test_a_tool_may_name_any_path(place: Place, path: str) -> None:
     assert (ran.code, ran.answer, ran.err) == (0, {}, b"")
     checked = place.run("post-tool-use", payload, "--check-capture").answer
     assert (len(place.events()) == 1) == (checked["decision"] != "drop")
+
+
+def test_python_itself_refuses_a_directory_as_stdin_and_the_agent_is_not_stopped(place: Place) -> None:
+    with_directory = f"{' '.join(place.words('user-prompt'))} < /"
+    done = subprocess.run(["sh", "-c", with_directory], capture_output=True, timeout=60, check=False)
+    assert done.returncode in (0, 1)  # 2 would stop an agent; `docs/cli.md` tells of the 1
+    assert done.stdout == b""
+    assert b"<stdin> is a directory" in done.stderr or not done.returncode
+    assert place.events() == []
