@@ -16,6 +16,8 @@ TABLES = (
     # Newest first in the very order of the lists, everywhere and in one project: ten pages are found without a sort.
     "CREATE INDEX pages_newest ON pages (updated_at_us DESC, workspace, project, path)",
     "CREATE INDEX pages_newest_here ON pages (workspace, project, updated_at_us DESC, path)",
+    # Titles alone, for whoever compares all of them: the rows themselves hold the texts, 30 MB for 10,000 pages.
+    "CREATE INDEX pages_titles ON pages (workspace, project, path, title)",
     "CREATE TABLE tags (tag TEXT NOT NULL, page_id INTEGER NOT NULL, PRIMARY KEY (tag, page_id)) WITHOUT ROWID",
     "CREATE INDEX tags_page ON tags (page_id)",
     """CREATE TABLE entities (

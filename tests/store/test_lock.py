@@ -253,7 +253,7 @@ def test_a_write_is_refused_by_name_and_a_read_goes_on_while_another_process_wri
         with pytest.raises(LockBusy, match="reindex --all"), room.memory(wait_s=0.1).writing("Late"):
             pass
         assert room.text("notes/a.md") is not None
-        assert "another command is writing" in room.adopt().skipped[0]
+        assert "Another command is writing." in room.adopt().skipped[0]
         room.by_hand("notes/a.md", "by hand\n")
         started = time.monotonic()
         with room.memory().reading() as snapshot:
