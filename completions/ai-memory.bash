@@ -12,7 +12,7 @@ _ai_memory() {
         *)
             if [[ -z $command ]]; then
                 command="$word"
-                case "$command" in config) ;; *) break ;; esac
+                case "$command" in config | quarantine) ;; *) break ;; esac
             else
                 command="$command $word"
                 break
@@ -35,11 +35,15 @@ _ai_memory() {
         "pages --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "history --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "quarantine list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "quarantine retry --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "quarantine drop --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history list-projects where status init reindex path logs config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history list-projects where status init reindex path logs quarantine config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
+        quarantine) words="list show retry drop" ;;
         "search") words="-n --limit --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --workspace --project --data-dir --lock-timeout --json --help" ;;
         "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
@@ -57,6 +61,10 @@ _ai_memory() {
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
         "logs") words="-n --limit --data-dir --lock-timeout --json --help" ;;
+        "quarantine list") words="-n --limit --format --data-dir --lock-timeout --json --help" ;;
+        "quarantine show") words="--data-dir --lock-timeout --json --help" ;;
+        "quarantine retry") words="--all --format --data-dir --lock-timeout --json --help" ;;
+        "quarantine drop") words="--all --confirm --format --data-dir --lock-timeout --json --help" ;;
         "config show") words="--origin --format --data-dir --lock-timeout --json --help" ;;
         "config get") words="--data-dir --lock-timeout --json --help" ;;
         "config set") words="--data-dir --lock-timeout --json --help" ;;

@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'list-projects', 'where', 'status', 'init', 'reindex', 'path', 'logs', 'config', 'edit', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'list-projects', 'where', 'status', 'init', 'reindex', 'path', 'logs', 'quarantine', 'config', 'edit', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-n', '--limit', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'write-page' = @('-b', '--body', '--file', '-p', '--path', '--title', '--kind', '-t', '--tag', '--tier', '--pinned', '--no-pinned', '--expires-at', '--expected-version', '--create-only', '--scope', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -18,6 +18,10 @@ $script:AiMemoryWords = @{
     'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'path' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'logs' = @('-n', '--limit', '--data-dir', '--lock-timeout', '--json', '--help')
+    'quarantine list' = @('-n', '--limit', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'quarantine show' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'quarantine retry' = @('--all', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'quarantine drop' = @('--all', '--confirm', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'config show' = @('--origin', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'config get' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'config set' = @('--data-dir', '--lock-timeout', '--json', '--help')
@@ -30,6 +34,7 @@ $script:AiMemoryWords = @{
     'mcp-bridge' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'completions' = @('bash', 'zsh', 'fish', 'powershell', '--data-dir', '--lock-timeout', '--json', '--help')
     'config' = @('show', 'get', 'set', 'unset', 'path')
+    'quarantine' = @('list', 'show', 'retry', 'drop')
 }
 Register-ArgumentCompleter -Native -CommandName ai-memory -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)

@@ -105,7 +105,10 @@ COMMANDS: tuple[Command, ...] = (
 
 _ALL: tuple[Operation | Command, ...] = (*OPERATIONS, *COMMANDS)
 ROWS: dict[str, Operation | Command] = {row.name: row for row in _ALL}
-GROUPS: dict[str, str] = {"config": "Settings: show, get, set, unset, path"}
+GROUPS: dict[str, str] = {
+    "config": "Settings: show, get, set, unset, path",
+    "quarantine": "Events that could not be applied",
+}
 """Names before the space of two-word commands, with their line of help."""
 
 

@@ -228,7 +228,7 @@ def _degraded(
     if spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LATE_US):
         problems.append(f"{spool.pending} events wait since {spool.oldest_at}: run ai-memory drain")
     if spool.quarantined:
-        problems.append(f"{spool.quarantined} events could not be applied: see {memory.data_dir.quarantine}")
+        problems.append(f"{spool.quarantined} events could not be applied: see `ai-memory quarantine list`")
     if drain and drain.fault:
         problems.append(f"the last drain failed: {drain.fault}")
     if index.is_behind:

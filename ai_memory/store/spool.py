@@ -120,6 +120,38 @@ class Spool:
                 found.append(self._reason(event_id(name)))
         return found
 
+    def quarantined_bytes(self, identifier: str) -> bytes | None:
+        """What a quarantined event holds, at most `MAX_EVENT_BYTES`; None when it is gone or no regular file."""
+        path = self._quarantine / f"{identifier}.json"
+        try:
+            if not stat.S_ISREG(path.lstat().st_mode):
+                return None
+            with open(os.open(path, _READ), "rb", buffering=0) as file:
+                return file.read(MAX_EVENT_BYTES)
+        except OSError:
+            return None
+
+    def retry(self, identifier: str) -> bool:
+        """Let a quarantined event wait again; False when it is gone. Crash: it is in one of the two places."""
+        try:
+            (self._quarantine / f"{identifier}.json").rename(self._root / f"{identifier}.json")
+        except FileNotFoundError:
+            return False
+        (self._quarantine / f"{identifier}{_REASON_ENDING}").unlink(missing_ok=True)
+        return True
+
+    def drop(self, identifier: str) -> bool:
+        """Remove a quarantined event for good, then its reason; False when it is gone."""
+        path = self._quarantine / f"{identifier}.json"
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError:
+            path.rmdir()  # a folder of that name, which may be empty
+        (self._quarantine / f"{identifier}{_REASON_ENDING}").unlink(missing_ok=True)
+        return True
+
     def _reason(self, identifier: str) -> Quarantined:
         try:
             note = json.loads((self._quarantine / f"{identifier}{_REASON_ENDING}").read_bytes())
