@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from ai_memory.config_table import DROPPED, RESERVED_ENVIRONMENT, SETTINGS, Config
-from ai_memory.errors import MemoryFault, NotFound, StoreFault
+from ai_memory.errors import MemoryFault, NotFound, StoreFault, echo
 from ai_memory.settings import Setting, Unfit, build, literal
 from ai_memory.toml_text import BrokenToml, assign, layout, read, remove
 
@@ -93,8 +93,8 @@ def find_setting(key: str) -> Setting:
         return found
     dropped = _dropped(key)
     if dropped:
-        raise NotFound(f"no setting {key!r}: {dropped}")
-    raise NotFound(f"no setting {key!r}", hint=_nearest_text(key) or "`ai-memory config show` lists them all")
+        raise NotFound(f"no setting {echo(key)}: {dropped}")
+    raise NotFound(f"no setting {echo(key)}", hint=_nearest_text(key) or "`ai-memory config show` lists them all")
 
 
 def parse_value(key: str, value: object) -> object:

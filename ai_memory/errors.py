@@ -2,6 +2,17 @@
 
 from typing import ClassVar
 
+MOST_ECHOED = 80
+"""Characters of what a caller gave that a message shows of it."""
+_LONGEST = 1_000
+"""Of a message or hint, whatever it quotes."""
+
+
+def echo(value: object) -> str:
+    """The value as a message shows it: quoted, cut to `MOST_ECHOED` characters."""
+    text = value if isinstance(value, str) else str(value)
+    return repr(text if len(text) <= MOST_ECHOED else f"{text[: MOST_ECHOED - 1]}…")
+
 
 class MemoryFault(Exception):
     """An expected fault: `message` names what is wrong, `hint` says what to do about it."""
@@ -11,11 +22,15 @@ class MemoryFault(Exception):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = _cut(message)
+        self.hint = _cut(hint)
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 class UsageFault(MemoryFault):

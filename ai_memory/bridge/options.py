@@ -1,5 +1,7 @@
 """The bridge's command line, and the tools that it selects. Stdlib only: the front door imports it."""
 
+import re
+
 TYPE_CHECKING = False  # importing typing costs 5 ms (2026-11-30)
 if TYPE_CHECKING:
     from typing import Any
@@ -21,6 +23,10 @@ Serve the memory to one MCP client over stdin and stdout.
   --project NAME     project of calls that name none
   --help             show this text
 """
+
+
+_NAME = re.compile(r"(?:_(?=global$|profile$|profile\.))?[a-z0-9][a-z0-9._-]{0,99}")
+"""What every name passes; each call checks the rest of the rule, as `text.names` has it."""
 
 
 class BadUsage(Exception):
@@ -58,6 +64,8 @@ def parse(argv: list[str]) -> Options | None:
             value = words.pop(0)
         if not value:
             raise BadUsage(f"{word} is empty")
+        if name in ("workspace", "project") and not _NAME.fullmatch(value):
+            raise BadUsage(f"not a {name} name: {value[:80]!r}; use lower-case letters, digits, '.', '_' and '-'")
         setattr(options, name, value)
     return options
 

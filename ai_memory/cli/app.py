@@ -13,7 +13,7 @@ from ai_memory.cli.bind import GLOBAL_FLAGS, PROGRAM, build, words_as_they_stand
 from ai_memory.cli.call import Call
 from ai_memory.cli.commands import GROUPS, ROWS, names_below
 from ai_memory.cli.faults import guarded
-from ai_memory.errors import UsageFault
+from ai_memory.errors import UsageFault, echo
 
 
 class LazyGroup(TyperGroup):
@@ -40,7 +40,7 @@ class LazyGroup(TyperGroup):
         if command is None:
             near = get_close_matches(name, self.list_commands(ctx), 1, 0.5)
             hint = f"did you mean {f'{self.prefix} {near[0]}'.strip()!r}?" if near else f"see {ctx.command_path} --help"
-            raise UsageFault(f"no command {f'{self.prefix} {name}'.strip()!r}", hint=hint)
+            raise UsageFault(f"no command {echo(f'{self.prefix} {name}'.strip())}", hint=hint)
         return name, command, rest
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

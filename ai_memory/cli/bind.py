@@ -15,9 +15,10 @@ from typer.main import get_command
 from ai_memory.cli.call import Call
 from ai_memory.cli.commands import ROWS, Command
 from ai_memory.cli.invoke import run_operation
-from ai_memory.errors import UsageFault
+from ai_memory.errors import UsageFault, echo
 from ai_memory.operations.signature import Parameter, bind, parameters
 from ai_memory.operations.table import Operation
+from ai_memory.text.limits import LARGEST_PAGE_BYTES, LIMITS, TooLarge
 
 GLOBAL_FLAGS: tuple[tuple[str, str, str, str], ...] = (
     ("data_dir", "--data-dir", "DIR", "Data dir (else AI_MEMORY_DATA_DIR, else the platform's)."),
@@ -235,7 +236,7 @@ def _piped(value: str | None) -> str | None:
     if sys.stdin is None:
         raise UsageFault("stdin is closed, so there is nothing to read from it", hint="pass a text, or pipe one in")
     try:
-        content = sys.stdin.buffer.read()
+        content = sys.stdin.buffer.read(LARGEST_PAGE_BYTES + 1)
     except OSError as fault:
         raise UsageFault(f"cannot read stdin: {fault.strerror}", hint="pass a text, or pipe one in") from fault
     return _text(content, "stdin")
@@ -246,14 +247,23 @@ def _read(file: str | None) -> str | None:
         return _piped(file)
     try:
         with open(file, "rb") as stream:
-            content = stream.read()
+            content = stream.read(LARGEST_PAGE_BYTES + 1)
     except OSError as fault:
-        raise UsageFault(f"cannot read {file}: {fault.strerror}") from fault
-    return _text(content, file)
+        raise UsageFault(
+            f"cannot read {echo(file)}: {fault.strerror}", hint="name a file that can be read, or pass - to pipe it in"
+        ) from fault
+    return _text(content, echo(file))
 
 
 def _text(content: bytes, source: str) -> str:
+    """The text that was read. Errors: TooLarge; UsageFault when there is none, since it would empty a page unseen."""
+    most = LIMITS["body"].most
+    if len(content) > LARGEST_PAGE_BYTES:
+        raise TooLarge(f"{source} is longer than a page: a body has at most {most:,} bytes", hint="make it shorter")
     try:
-        return content.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as fault:
-        raise UsageFault(f"{source} is not UTF-8 text: byte {fault.start}") from fault
+        raise UsageFault(f"{source} is not UTF-8 text: byte {fault.start}", hint="convert it to UTF-8") from fault
+    if not text.strip():
+        raise UsageFault(f"{source} is empty", hint="if you mean an empty text, say so: -b ''")
+    return text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ai_memory.errors import UsageFault
+from ai_memory.errors import UsageFault, echo
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir, find_data_dir
 
@@ -72,11 +72,11 @@ def _seconds(word: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= 86_400:
-        raise UsageFault(f"--lock-timeout is a number of seconds, not {word!r}")
+        raise UsageFault(f"--lock-timeout is a number of seconds, not {echo(word)}", hint="write it like 10 or 0.5")
     return seconds
 
 
 def _format(word: str | None) -> str | None:
     if word is not None and word not in ("md", "json", "table"):
-        raise UsageFault(f"--format is one of md, json, table, not {word!r}")
+        raise UsageFault(f"--format is one of md, json, table, not {echo(word)}", hint="write one of them as it stands")
     return word

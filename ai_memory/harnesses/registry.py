@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping
 
-from ai_memory.errors import NotFound
+from ai_memory.errors import NotFound, echo
 from ai_memory.harnesses.claude_code import CLAUDE_CODE
 from ai_memory.harnesses.codex import CODEX
 from ai_memory.harnesses.record import Form, Harness
@@ -70,5 +70,5 @@ def get(name: str) -> Harness:
     if found is None:
         near = difflib.get_close_matches(name.lower(), list(_BY_NAME), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(BY_ID)}"
-        raise NotFound(f"no harness is called {name!r}", hint=hint)
+        raise NotFound(f"no harness is called {echo(name)}", hint=hint)
     return found

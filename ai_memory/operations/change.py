@@ -4,25 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.errors import NotFound, UsageFault
+from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
-from ai_memory.operations.scoping import locate, resolve, split_address
+from ai_memory.operations.scoping import locate, refuse_unknown_address, resolve, split_address
 from ai_memory.operations.write import (
     ExpectedVersion,
     PagePath,
     Tier,
     WrittenPage,
     as_written,
+    check_words,
     named_keys,
     write_page_text,
     written,
 )
 from ai_memory.text.links import rewrite_links
 from ai_memory.text.names import check_page_path
-from ai_memory.text.page import splice
+from ai_memory.text.page import check_size, splice
 from ai_memory.text.sanitize import sanitize_edit
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def set_page(
     """
     if (title, kind, tier, pinned, expires_at) == (None,) * 5 and not tags and not aliases:
         raise UsageFault("nothing to set", hint="name at least one of title, tag, kind, tier, pin, expires-at, alias")
+    check_words(title=(title,), kind=(kind,), tag=_added(tags), alias=_added(aliases))
     refuse_secrets(memory, kind=kind, tag=tags, alias=aliases, expiry=expires_at)
     kept = title and clean(memory, title)
     changes = named_keys(title=kept, kind=kind, tags=None, tier=tier, pinned=pinned, expires_at=expires_at)
@@ -63,9 +65,11 @@ def set_page(
         for key, edits in (("tags", tags), ("aliases", aliases)):
             if edits:
                 changes[key] = _edited(_texts(before.frontmatter.get(key)), edits) or None
-        text = clean(memory, splice(before.text, changes, path=ref.path), before=before.text)
+        given = splice(before.text, changes, path=ref.path)
+        check_size(given)
+        text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)
-    return written(memory, scope, ref, before, change, is_scrubbed=kept != title)
+    return written(memory, scope, ref, before, change, cleaned=[(given, text), (title or "", kept or "")])
 
 
 def _texts(value: object) -> list[str]:
@@ -74,13 +78,18 @@ def _texts(value: object) -> list[str]:
     return [str(entry) for entry in value] if isinstance(value, list | tuple) else []
 
 
+def _added(edits: Sequence[str]) -> list[str]:
+    """What `+x` and bare `x` name. A word that is to go may be odd, as one by hand."""
+    return [edit.removeprefix("+") for edit in edits if edit not in ("", "+") and not edit.startswith("-")]
+
+
 def _edited(present: Sequence[str], edits: Sequence[str]) -> list[str]:
     """The list after `+x` and `-x` in their order; a bare `x` adds."""
     entries = list(present)
     for edit in edits:
         word = edit[1:] if edit[:1] in "+-" else edit
         if not word:
-            raise UsageFault(f"{edit!r} names nothing", hint="write +name or -name")
+            raise UsageFault(f"{echo(edit)} names nothing", hint="write +name or -name")
         if edit.startswith("-"):
             entries = [entry for entry in entries if entry != word]
         elif word not in entries:
@@ -147,6 +156,7 @@ def _target(memory: "Memory", new: str, scope: Scope) -> tuple[Scope, PageRef]:
     if project is None:
         return scope, PageRef(scope.workspace, scope.project, check_page_path(path))
     target = resolve(memory, workspace or scope.workspace, project, write=True)
+    refuse_unknown_address(memory, new, target)
     return target, PageRef(target.workspace, target.project, check_page_path(path))
 
 

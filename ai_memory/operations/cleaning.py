@@ -6,15 +6,31 @@ from typing import TYPE_CHECKING
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Sanitized
 from ai_memory.operations.configured import configured
-from ai_memory.scrub import MARK, scrub
+from ai_memory.scrub import MARK, scrub, strip_controls
 from ai_memory.text.limits import check_characters
 from ai_memory.text.sanitize import sanitize_edit
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
 
-SCRUBBED = "a secret was replaced by a label before the page was written"
-"""Said with the answer when what was written is not what was given."""
+
+def told_changes(pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """What cleaning did to texts, from (given, kept) pairs: secrets and control characters, each with their number."""
+    changed = [(given, kept) for given, kept in pairs if given != kept]
+    labels = sum(max(0, kept.count(MARK) - given.count(MARK)) for given, kept in changed)
+    controls = sum(_controls(given) - _controls(kept) for given, kept in changed)
+    notes = []
+    if labels:
+        notes.append("a secret was replaced by a label" if labels == 1 else f"{labels} secrets were replaced by labels")
+    if controls:
+        notes.append(
+            "a control character was removed" if controls == 1 else f"{controls} control characters were removed"
+        )
+    return tuple(f"{note} before the page was written" for note in notes)
+
+
+def _controls(text: str) -> int:
+    return len(text) - len(strip_controls(text))
 
 
 def clean(memory: "Memory", after: str, *, before: str = "") -> Sanitized:

@@ -8,6 +8,7 @@ from ai_memory.model import Scope
 from ai_memory.operations.answer import scope_line
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
+from ai_memory.text.names import check_name
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -40,6 +41,8 @@ def list_projects(
     """List every project, with its number of pages and the last change.
     Use it to find the name that --project takes.
     """
+    if workspace is not None:
+        check_name(workspace, what="workspace")
     with memory.reading() as snapshot:
         rows = []
         for project in snapshot.projects(workspace):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import NotFound, UsageFault
+from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.configured import stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
@@ -96,7 +96,9 @@ def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[st
     hits = search(snapshot, query, scope, limit=1, stopwords=left_out).hits
     page = snapshot.page(hits[0].ref) if hits else None
     if page is None:
-        raise NotFound(f"no page of {scope.workspace}/{scope.project} matches {query!r}", hint="try search with --all")
+        raise NotFound(
+            f"no page of {scope.workspace}/{scope.project} matches {echo(query)}", hint="try search with --all"
+        )
     return page
 
 
@@ -215,7 +217,7 @@ def _is_behind(page: Page, cursor: tuple[int, str]) -> bool:
 def _cursor(after: str) -> tuple[int, str]:
     at, _, ref = after.partition(":")
     if not at.isdigit() or not ref:
-        raise UsageFault(f"{after!r} is no cursor", hint="pass `next` of the answer before")
+        raise UsageFault(f"{echo(after)} is no cursor", hint="pass `next` of the answer before")
     return int(at), ref
 
 

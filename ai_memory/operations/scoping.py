@@ -3,12 +3,12 @@
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from ai_memory.errors import RefusedScope, UsageFault
+from ai_memory.errors import MemoryFault, RefusedScope, UsageFault, echo
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.scope.known import KnownProjects
 from ai_memory.scope.resolve import resolve as resolve_scope
-from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_page_path, check_read_path
+from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_name, check_page_path, check_read_path
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -74,21 +74,52 @@ def locate(
         workspace = DEFAULT_WORKSPACE
     checked = check_page_path(bare) if write else check_read_path(bare)
     scope = resolve(memory, workspace, project, write=write, leaves=leaves, snapshot=snapshot)
+    if write and not leaves:
+        refuse_unknown_address(memory, path, scope)
     return scope, PageRef(scope.workspace, scope.project, checked)
 
 
 def split_address(address: str) -> tuple[str | None, str | None, str]:
-    """`workspace/project:path` in its three parts; the first two may be missing."""
+    """`workspace/project:path` in its three parts; the first two may be missing. What names could not be is a path."""
     head, colon, path = address.partition(":")
     if not colon:
         return None, None, address
     workspace, slash, project = head.rpartition("/")
     if not project or not path or (slash and not workspace):
-        raise UsageFault(f"{address!r} names no page", hint="write path, project:path or workspace/project:path")
+        raise UsageFault(f"{echo(address)} names no page", hint="write path, project:path or workspace/project:path")
+    if slash and not (_is_name(workspace, "workspace") and _is_name(project, "project")):
+        return None, None, address
     return workspace or None, project, path
+
+
+def refuse_unknown_address(memory: "Memory", address: str, scope: Scope) -> None:
+    """Nothing, unless the address alone would begin a project: `notes/x:y.md` may be a slip for a path in `notes/`.
+
+    Errors: UsageFault naming both readings.
+    """
+    workspace, project, path = split_address(address)
+    if workspace is None or project is None or project == GLOBAL_PROJECT:
+        return
+    with memory.reading() as known:
+        if KnownProjects(known.projects()).by_name(scope.workspace, scope.project) is not None:
+            return
+    flags = ("--workspace", "--project") if memory.caller.face == "cli" else ("workspace", "project")
+    raise UsageFault(
+        f"there is no project {workspace}/{project}, which {echo(address)} names",
+        hint=f"to begin that project, pass path {echo(path)} with {flags[0]} {workspace} {flags[1]} {project};"
+        " if the ':' belongs to the path, leave it out: no page is written under such a name",
+    )
+
+
+def _is_name(word: str, what: str) -> bool:
+    try:
+        check_name(word, what=what)
+    except MemoryFault:
+        return False
+    return True
 
 
 def _agree(word: str, named: str | None, flag: str | None) -> str | None:
     if named and flag and named != flag:
-        raise UsageFault(f"the path names {word} {named!r}, the call names {flag!r}", hint="give one of them")
+        raise UsageFault(f"the path names {word} {echo(named)}, the call names {echo(flag)}", hint="give one of them")
     return named or flag

@@ -5,13 +5,15 @@ The JSON schema, the checks and the command line all start here.
 
 import inspect
 import json
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from ai_memory.errors import UsageFault
+from ai_memory.errors import MOST_ECHOED, UsageFault, echo
 from ai_memory.operations.field import Field
 
 REQUIRED = inspect.Parameter.empty
@@ -29,6 +31,19 @@ _WORDS: Mapping[Kind, str] = {
     "boolean": "true or false",
     "array": "a list of texts",
 }
+_EXAMPLES: Mapping[Kind, str] = {
+    "string": "write it as one text",
+    "integer": "write digits alone, such as 10",
+    "number": "write it like 10 or 2.5",
+    "boolean": "write true or false",
+    "array": 'repeat the flag, or write a JSON list such as ["a", "b"]',
+}
+_LARGEST = 2**63 - 1
+"""Of whole numbers: what SQLite can count to."""
+_LONGEST_NUMBER = 400
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_LONGEST_TEXT = 8_192
+"""Characters of any text but a page's body: as many as the longest field of a page has. Scrubbing more costs time."""
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 
@@ -117,7 +132,7 @@ def bind(found: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, An
     for key, value in given.items():
         parameter = names.get(key)
         if parameter is None:
-            raise UsageFault(f"unknown argument {key!r}", hint=_nearest(key, [p.name for p in found]))
+            raise UsageFault(f"unknown argument {echo(key)}", hint=_nearest(key, [p.name for p in found]))
         if value is None:
             continue
         if parameter.name in arguments and key != parameter.name:
@@ -126,7 +141,7 @@ def bind(found: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, An
     for parameter in found:
         if parameter.name not in arguments:
             if parameter.is_required:
-                raise UsageFault(f"{parameter.name} is missing: {parameter.field.description}")
+                raise UsageFault(f"{parameter.name} is missing: {parameter.field.description}", hint=_way(parameter))
             arguments[parameter.name] = parameter.default
     return arguments
 
@@ -141,15 +156,36 @@ def _checked(parameter: Parameter, value: Any) -> Any:
     entries = coerced if parameter.type == "array" else (coerced,)
     for entry in entries:
         if parameter.choices and entry not in parameter.choices:
-            raise UsageFault(f"{parameter.name} is one of {', '.join(parameter.choices)}, not {entry!r}")
+            near = get_close_matches(str(entry), parameter.choices, 1, 0.5)
+            raise UsageFault(
+                f"{parameter.name} is one of {', '.join(parameter.choices)}, not {echo(entry)}",
+                hint=f"did you mean {near[0]!r}?" if near else "write one of them as it stands",
+            )
     field = parameter.field
-    if field.ge is not None and coerced < field.ge:
-        raise UsageFault(f"{parameter.name} is at least {field.ge}, not {coerced}")
-    if field.le is not None and coerced > field.le:
-        raise UsageFault(f"{parameter.name} is at most {field.le}, not {coerced}")
-    if field.max_length is not None and len(coerced) > field.max_length:
-        raise UsageFault(f"{parameter.name} is longer than {field.max_length}: {len(coerced)}")
+    if parameter.type in ("integer", "number"):
+        _check_bounds(parameter, coerced)
+    elif field.max_length is not None and len(coerced) > field.max_length:
+        raise UsageFault(f"{parameter.name} is longer than {field.max_length}: {len(coerced)}", hint="make it shorter")
     return coerced
+
+
+def _check_bounds(parameter: Parameter, number: float) -> None:
+    least, most = parameter.field.ge, parameter.field.le
+    if most is None and parameter.type == "integer":
+        most = _LARGEST
+    bounds = f"a number from {least} to {most}" if None not in (least, most) else "a smaller number"
+    if least is not None and number < least:
+        raise UsageFault(f"{parameter.name} is at least {least}, not {_short(number)}", hint=f"write {bounds}")
+    if most is not None and number > most:
+        raise UsageFault(f"{parameter.name} is at most {most}, not {_short(number)}", hint=f"write {bounds}")
+
+
+def _way(parameter: Parameter) -> str:
+    """How the parameter is passed: its flags and its name in a tool call."""
+    flags = parameter.field.flags or (f"--{parameter.name.replace('_', '-')}",)
+    by_place = "by place, or " if parameter.field.positional and not parameter.field.flags else ""
+    file = ", or --file FILE" if parameter.field.piped else ""
+    return f"pass {by_place}{' or '.join(flags)} on the command line{file}; {parameter.name} in a tool call"
 
 
 def _coerced(parameter: Parameter, value: Any) -> Any:
@@ -169,7 +205,9 @@ def _coerced(parameter: Parameter, value: Any) -> Any:
             entries = _entries(value)
             if entries is not None:
                 return tuple(_text(parameter, entry) for entry in entries)
-    raise UsageFault(f"{parameter.name} is {_WORDS[parameter.type]}, not {_short(value)}")
+    raise UsageFault(
+        f"{parameter.name} is {_WORDS[parameter.type]}, not {_short(value)}", hint=_EXAMPLES[parameter.type]
+    )
 
 
 def _text(parameter: Parameter, value: str) -> str:
@@ -177,16 +215,24 @@ def _text(parameter: Parameter, value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise UsageFault(f"{parameter.name} is not valid UTF-8") from error
+        raise UsageFault(f"{parameter.name} is not valid UTF-8", hint="write it in UTF-8") from error
+    if not parameter.field.piped and len(value) > _LONGEST_TEXT:
+        raise UsageFault(
+            f"{parameter.name} has {len(value):,} characters, at most {_LONGEST_TEXT:,} are taken: {echo(value)}",
+            hint="make it shorter",
+        )
     return value
 
 
 def _number(value: str | int | float) -> float | int | None:
+    """The number; None when it is none, or not finite. A whole number of any size stays exact."""
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        return int(value[:_LONGEST_NUMBER])  # of a longer one, what counts is that it is too large
     try:
         number = float(value) if not isinstance(value, int) else value
     except ValueError:
         return None
-    return number if number == number and abs(number) < 2**63 else None
+    return number if math.isfinite(number) else None
 
 
 def _entries(value: Any) -> tuple[str, ...] | None:
@@ -203,8 +249,12 @@ def _entries(value: Any) -> tuple[str, ...] | None:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return echo(value)
+    if isinstance(value, int) and abs(value) > 10**MOST_ECHOED:
+        return f"one of over {MOST_ECHOED} digits"
     shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+    return shown if len(shown) <= MOST_ECHOED else f"{shown[: MOST_ECHOED - 1]}…"
 
 
 def takes_progress(function: Callable[..., Any]) -> bool:

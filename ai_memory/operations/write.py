@@ -1,19 +1,20 @@
 """Writing whole pages, and adding to the end of one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.errors import Conflict, NotFound, UsageFault
+from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
-from ai_memory.operations.cleaning import SCRUBBED, clean, refuse_secrets
+from ai_memory.operations.cleaning import clean, refuse_secrets, told_changes
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import locate
 from ai_memory.operations.similar import similar_pages
+from ai_memory.text.limits import LIMITS, check_line
 from ai_memory.text.links import LINK_KINDS, unknown_kinds
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, slug
-from ai_memory.text.page import first_heading, parse, splice
+from ai_memory.text.page import check_size, first_heading, parse, splice
 from ai_memory.text.times import parse_expiry
 
 if TYPE_CHECKING:
@@ -74,8 +75,10 @@ def write_page(
     """
     if scope == "global":
         if project not in (None, GLOBAL_PROJECT):
-            raise UsageFault(f"scope global and project {project!r} exclude each other", hint="give one of them")
+            raise UsageFault(f"scope global and project {echo(project)} exclude each other", hint="give one of them")
         workspace, project = workspace or DEFAULT_WORKSPACE, GLOBAL_PROJECT
+    check_words(title=(title,), kind=(kind,), tag=tags or ())
+    check_size(body)
     is_path_ours = path is None
     refuse_secrets(memory, kind=kind, tag=tags, expiry=expires_at)
     kept = title and clean(memory, title)
@@ -85,17 +88,29 @@ def write_page(
     with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session)) as change:
         before = change.page(ref)
         given = _with_body(before, body, changes, ref)
+        check_size(given)
         text = clean(memory, given, before=before.text if before else "")
         if is_path_ours and before is not None and before.text != text and expected_version is None:
             raise Conflict(
-                f"{ref} exists already, titled {before.title!r}",
+                f"{ref} exists already, titled {echo(before.title)}",
                 hint=f"read it, then pass its path ({ref.path}) to replace it, or append to it",
             )
         change.ensure_project(where)
         change.put(ref, text, expected_version=expected_version, create_only=create_only)
         if session:
             _add_evidence(change, ref, session, memory.clock())
-    return written(memory, where, ref, before, change, is_scrubbed=text != given or kept != title)
+    return written(memory, where, ref, before, change, cleaned=[(given, text), (title or "", kept or "")])
+
+
+def check_words(**named: Iterable[str | None]) -> None:
+    """Refuse words of a page's frontmatter that are too long or of several lines, and an empty tag or alias."""
+    for limit, words in named.items():
+        for word in words:
+            if word is None:
+                continue
+            check_line(limit, word)
+            if limit in ("tag", "alias") and not word.strip():
+                raise UsageFault(f"{LIMITS[limit].what} is empty", hint="leave it out")
 
 
 def default_path(title: str | None, body: str) -> str:
@@ -142,12 +157,13 @@ def replace_text(
     memory: "Memory", *, ref: PageRef, scope: Scope, text: str, expected_version: str | None
 ) -> WrittenPage:
     """Put the whole text of a page, as an editor left it. `expected_version` None means that it must be new."""
+    check_size(text)
     with memory.writing(f"edit {ref.path}") as change:
         before = change.page(ref)
         change.ensure_project(scope)
         kept = clean(memory, text, before=before.text if before else "")
         change.put(ref, kept, expected_version=expected_version, create_only=expected_version is None)
-    return written(memory, scope, ref, before, change, is_scrubbed=kept != text)
+    return written(memory, scope, ref, before, change, cleaned=[(text, kept)])
 
 
 def append_to_page(
@@ -162,15 +178,17 @@ def append_to_page(
     """Add a paragraph to the end of a page, which must exist.
     Use it for one more finding on a known subject.
     """
+    check_size(body)
     scope, ref = locate(memory, path, workspace, project, write=True)
     with memory.writing(f"append to {ref.path}") as change:
         before = change.page(ref)
         if before is None:
             raise NotFound(f"no page {ref}", hint="write-page creates one")
         given = _appended(before.text, body)
+        check_size(given)
         text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)
-    return written(memory, scope, ref, before, change, is_scrubbed=text != given)
+    return written(memory, scope, ref, before, change, cleaned=[(given, text)])
 
 
 def _appended(text: str, body: str) -> str:
@@ -188,6 +206,7 @@ def _known_session(memory: "Memory", name: str) -> str:
     """The whole id of the session of that name. Errors: NotFound, Conflict, MemoryFault for a secret."""
     from ai_memory.store.state_sessions import find_session  # few writes name a session
 
+    check_line("session", name)
     refuse_secrets(memory, session=name)
     with memory.state_reading() as connection:
         if connection is None:
@@ -213,16 +232,19 @@ def written(
     before: Page | None,
     change: "Change",
     *,
-    is_scrubbed: bool = False,
+    cleaned: Iterable[tuple[str, str]] = (),
 ) -> WrittenPage:
-    """What came of a change of one page; for a new one, the pages that it may repeat."""
+    """What came of a change of one page; for a new one, the pages that it may repeat.
+
+    `cleaned`: texts as they were given and as they were kept.
+    """
     done = change.committed
     commit = done.commit if done else None
     outcome: Outcome = "unchanged" if commit is None else "created" if before is None else "changed"
     with memory.reading(is_after_write=True) as snapshot:
         page = as_written(snapshot, change, ref)
         near = similar_pages(snapshot, page) if page and outcome == "created" else ()
-        gaps = (*snapshot.gaps, *([SCRUBBED] if is_scrubbed else []), *_unknown_links(page))
+        gaps = (*snapshot.gaps, *told_changes(cleaned), *_unknown_links(page))
     similar = tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
     return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import MemoryFault, echo
 from ai_memory.scope import naming
 from ai_memory.scope.places import ancestry, is_nameable, is_root, is_same, is_within
 from ai_memory.scope.remotes import normalise_identity
@@ -219,7 +219,7 @@ class _Reader:
     def choice(self, key: str, choices: tuple[str, ...]) -> str | None:
         value = self.string(key)
         if value is not None and value not in choices:
-            raise self.fault((key,), f"`{key}` must be one of {', '.join(choices)}, not {value!r}")
+            raise self.fault((key,), f"`{key}` must be one of {', '.join(choices)}, not {echo(value)}")
         return value
 
     def identity(self) -> str | None:

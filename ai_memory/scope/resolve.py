@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ai_memory.errors import MemoryFault, UsageFault
+from ai_memory.errors import MemoryFault, UsageFault, echo
 from ai_memory.model import ResolvedBy, Scope
 from ai_memory.scope import naming, places
 from ai_memory.scope.markers import TRUTHY, Marker, marker_paths, read_marker
@@ -145,7 +145,8 @@ def _flags(workspace: str | None, project: str | None) -> tuple[str | None, str 
         labelled, _, project = project.partition("/")
         if workspace and workspace != labelled:
             raise UsageFault(
-                f"the project names workspace {labelled!r}, the call names {workspace!r}", hint="give one of them"
+                f"the project names workspace {echo(labelled)}, the call names {echo(workspace)}",
+                hint="give one of them",
             )
         workspace = labelled
     for what, name in (("workspace", workspace), ("project", project)):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import Conflict, MemoryFault, NotFound
+from ai_memory.errors import Conflict, MemoryFault, NotFound, echo
 from ai_memory.model import Page, PageRef, Project, Sanitized, Scope
 from ai_memory.store import state
 from ai_memory.store.addresses import META_NAME, folder_of, meta_path
@@ -19,6 +19,7 @@ from ai_memory.text.page import compose, parse, splice
 from ai_memory.text.sanitize import sanitize
 
 SHORTEST_VERSION = 7
+LONGEST_VERSION = 40
 StateValue = Sanitized | int
 """What a row of `state.db` may hold that a change brings along."""
 
@@ -272,10 +273,10 @@ def _expect(ref: PageRef, present: bytes | None, expected: str | None) -> None:
     if expected is None:
         return
     wanted = expected.strip().lower()
-    if len(wanted) < SHORTEST_VERSION or any(c not in "0123456789abcdef" for c in wanted):
+    if not SHORTEST_VERSION <= len(wanted) <= LONGEST_VERSION or any(c not in "0123456789abcdef" for c in wanted):
         raise MemoryFault(
-            f"{expected!r} is no version.",
-            hint=f"A version is {SHORTEST_VERSION} to 40 hex digits, as every read shows.",
+            f"{echo(expected)} is no version.",
+            hint=f"A version is {SHORTEST_VERSION} to {LONGEST_VERSION} hex digits, as every read shows.",
         )
     version = blob_id(present) if present is not None else ""
     if not version.startswith(wanted):

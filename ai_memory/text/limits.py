@@ -48,8 +48,12 @@ LIMITS: Mapping[str, Limit] = {
     "path": Limit("a page path", 512, Unit.BYTES),
     "segment": Limit("one segment of a page path", 200, Unit.BYTES),
     "name": Limit("a workspace or project name", 100, Unit.CHARACTERS),
+    "session": Limit("a session id", 200, Unit.CHARACTERS),
 }
 """Every limit on what is written. Reading is never refused by size: a person's file stays readable."""
+
+LARGEST_PAGE_BYTES = LIMITS["body"].most + LIMITS["frontmatter"].most + 1024
+"""Nobody need read more of what is to become a page: it is refused whatever follows."""
 
 _ALLOWED_CONTROLS = "\t\n\r"
 _FORBIDDEN = {
@@ -64,7 +68,8 @@ def check_limit(name: str, value: str | Sequence[object]) -> None:
     limit = LIMITS[name]
     size = _size(value, limit.unit)
     if size > limit.most:
-        shown = f" ({_start_of(value)})" if isinstance(value, str) else ""
+        # A body may hold secrets: it is refused before anybody looks for them.
+        shown = f" ({_start_of(value)})" if isinstance(value, str) and name != "body" else ""
         raise TooLarge(
             f"{limit.what} has {size:,} {limit.unit}, at most {limit.most:,} are allowed{shown}",
             hint=f"make it shorter: the limit '{name}' is {limit.most:,} {limit.unit}",

@@ -6,7 +6,7 @@
 import re
 import unicodedata
 
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import MemoryFault, echo
 from ai_memory.text.limits import check_limit
 
 FOLDER_KINDS = {
@@ -102,13 +102,13 @@ def check_name(name: str, *, what: str = "project") -> str:
         core = name.removeprefix("_")
     elif not _NAME.fullmatch(name):
         raise BadName(
-            f"not a {what} name: {name!r}",
+            f"not a {what} name: {echo(name)}",
             hint="use lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit",
         )
     if core.endswith((".", ".lock", ".git")):
-        raise BadName(f"a {what} name cannot end in '.', '.lock' or '.git': {name!r}", hint="choose another name")
+        raise BadName(f"a {what} name cannot end in '.', '.lock' or '.git': {echo(name)}", hint="choose another name")
     if core.partition(".")[0] in _WINDOWS_DEVICES:
-        raise BadName(f"Windows reserves the name {name!r}", hint=f"choose another {what} name, such as {core}-x")
+        raise BadName(f"Windows reserves the name {echo(name)}", hint=f"choose another {what} name, such as {core}-x")
     return name
 
 
@@ -154,7 +154,7 @@ def _check_inside(segment: str, path: str) -> None:
     if segment == "":
         raise _refused(path, "it has an empty segment", "write it relative to the project, one '/' between names")
     if segment.startswith("."):
-        raise _refused(path, f"the segment {segment!r} begins with '.'", "leave out '.', '..' and hidden folders")
+        raise _refused(path, f"the segment {echo(segment)} begins with '.'", "leave out '.', '..' and hidden folders")
     if "\\" in segment:
         raise _refused(path, "it holds a backslash", "put '/' between the segments")
     if not segment.isascii() or not segment.isprintable():
@@ -162,7 +162,7 @@ def _check_inside(segment: str, path: str) -> None:
             if unicodedata.category(character) in _HIDDEN_CATEGORIES:
                 raise _refused(path, f"it holds the invisible character U+{ord(character):04X}", "leave it out")
     if segment.rstrip(". ").lower() in (".git", "git~1"):
-        raise _refused(path, f"{segment!r} can mean git's own folder", "choose another name")
+        raise _refused(path, f"{echo(segment)} can mean git's own folder", "choose another name")
 
 
 def _check_portable(segment: str, path: str) -> None:
@@ -175,12 +175,12 @@ def _check_portable(segment: str, path: str) -> None:
             raise _refused(path, f"it holds {character!r}, which Windows cannot store", "leave it out")
     stem = segment.removesuffix(".md")
     if segment != segment.strip() or stem != stem.strip() or segment.endswith(".") or stem.endswith("."):
-        raise _refused(path, f"{segment!r} begins or ends with a blank or ends with '.'", "trim it")
+        raise _refused(path, f"{echo(segment)} begins or ends with a blank or ends with '.'", "trim it")
     device = segment.partition(".")[0].rstrip(" ").lower()
     if device in _WINDOWS_DEVICES:
         raise _refused(path, f"Windows reserves the name {device!r}", f"choose another, such as {device}-page")
     if len(device) <= 8 and _SHORT_NAME.fullmatch(device):
-        raise _refused(path, f"{segment!r} looks like a Windows short name", "leave out '~' and digit")
+        raise _refused(path, f"{echo(segment)} looks like a Windows short name", "leave out '~' and digit")
 
 
 def _check_reserved(segments: list[str], path: str) -> None:
@@ -188,14 +188,15 @@ def _check_reserved(segments: list[str], path: str) -> None:
     if segments[0].lower() == "_pending":
         raise _refused(path, "'_pending/' is kept for proposals", "choose another folder, such as notes/")
     if last == "_meta.md" or (len(segments) == 1 and last == "bootstrap.md"):
-        raise _refused(path, f"{segments[-1]!r} is kept for the project's own record", "choose another name")
+        raise _refused(path, f"{echo(segments[-1])} is kept for the project's own record", "choose another name")
     if len(segments) == 1 and _LEDGER.fullmatch(last):
-        raise _refused(path, f"{segments[-1]!r} is the name of an event ledger", "put it into a folder, such as notes/")
+        raise _refused(
+            path, f"{echo(segments[-1])} is the name of an event ledger", "put it into a folder, such as notes/"
+        )
 
 
 def _refused(path: str, why: str, hint: str) -> BadName:
-    shown = path if len(path) <= 120 else path[:117] + "…"
-    return BadName(f"not a page path: {shown!r}: {why}", hint=hint)
+    return BadName(f"not a page path: {echo(path)}: {why}", hint=hint)
 
 
 def _unmarked(title: str) -> str:

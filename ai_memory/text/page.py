@@ -11,13 +11,14 @@ from ai_memory.errors import MemoryFault
 from ai_memory.model import Tier
 from ai_memory.text.faults import BadPage
 from ai_memory.text.frontmatter import Parts, read_block, split
+from ai_memory.text.limits import LARGEST_PAGE_BYTES, check_limit
 from ai_memory.text.names import default_kind
 from ai_memory.text.outline import Leaf, outline
 from ai_memory.text.plain import plain_line
 from ai_memory.text.splice import compose, splice
 from ai_memory.text.times import parse_expiry
 
-__all__ = ["BadPage", "ParsedPage", "compose", "parse", "parse_leniently", "plain_page", "splice"]
+__all__ = ["BadPage", "ParsedPage", "check_size", "compose", "parse", "parse_leniently", "plain_page", "splice"]
 
 
 _Read = TypeVar("_Read")
@@ -58,6 +59,13 @@ def parse_leniently(text: str, *, path: str) -> ParsedPage:
     Broken frontmatter counts as none, its text as body.
     """
     return _Reading(text, path, forgive=True).page()
+
+
+def check_size(text: str) -> None:
+    """Refuse a page that is too large, before anything costly looks at it. *Errors*: TooLarge."""
+    if len(text) > LARGEST_PAGE_BYTES:
+        check_limit("body", text)
+    check_limit("body", text[split(text).body_start :])
 
 
 def plain_page(text: str, *, path: str) -> ParsedPage:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from ai_memory.errors import echo
 from ai_memory.text.faults import BadPage
 
 MAX_DEPTH = 32
@@ -196,7 +197,7 @@ class _Reader:
         if event.implicit[0] and self._tag(event) == _MERGE:
             self._refuse("merge keys (<<) are not supported", "write the keys out")
         if event.value in seen:
-            self._refuse(f"the key {event.value!r} stands twice", "keep one of them")
+            self._refuse(f"the key {echo(event.value)} stands twice", "keep one of them")
         seen.add(event.value)
         return self._placed(event, event.value)
 

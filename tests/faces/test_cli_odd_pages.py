@@ -52,7 +52,7 @@ def test_a_page_by_hand_that_cannot_be_stored_is_plain_text_and_harms_nothing(ro
     everything_goes_on(room)
     assert room.json("search", "byhand")["hits"][0]["path"] == "notes/hand.md"
     assert room.json("read-page", "notes/hand.md")["pages"][0]["title"] == "hand"
-    assert "1 pages cannot be read as pages" in room.ok("status")
+    assert "notes/hand.md, line 3: " in room.ok("status")
 
 
 @pytest.mark.parametrize("time", OUTSIDE)

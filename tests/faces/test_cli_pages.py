@@ -93,7 +93,7 @@ def test_a_body_comes_from_stdin_or_a_file(room: Room) -> None:
 def test_a_body_that_is_no_text_is_refused(room: Room) -> None:
     assert room.run("write-page", "-p", "notes/a.md", "-b", "-", stdin=b"\xff\xfe").exit_code == 2
     missing = room.run("write-page", "-p", "notes/a.md", "--file", "nowhere.md")
-    assert (missing.exit_code, "cannot read nowhere.md" in missing.stderr) == (2, True)
+    assert (missing.exit_code, "cannot read 'nowhere.md'" in missing.stderr) == (2, True)
 
 
 def test_metadata_that_is_not_named_stays_with_a_new_body(room: Room) -> None:

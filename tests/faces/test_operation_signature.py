@@ -94,7 +94,7 @@ def test_a_clear_meaning_is_taken_in_whatever_form_it_comes(given: dict[str, Any
         ({"path": "x", "limit": 1.5}, "limit is a whole number, not 1.5"),
         ({"path": "x", "limit": True}, "limit is a whole number, not True"),
         ({"path": "x", "limit": "nan"}, "limit is a whole number, not 'nan'"),
-        ({"path": "x", "limit": "1" * 400}, "limit is a whole number, not "),
+        ({"path": "x", "limit": "1" * 400}, "limit is at most 100, not one of over 80 digits"),
         ({"path": "x", "tier": "hot"}, "tier is one of working, semantic, not 'hot'"),
         ({"path": "x", "tags": ["a", 1]}, "tags is a list of texts, not ['a', 1]"),
         ({"path": "x", "tags": list("abcd")}, "tags is longer than 3: 4"),
