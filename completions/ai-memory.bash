@@ -34,6 +34,9 @@ _ai_memory() {
         "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
         "pages --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "history --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "sessions --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "finalize-session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
@@ -41,7 +44,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history list-projects where status init reindex path logs quarantine config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status init reindex path logs quarantine config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         "search") words="-n --limit --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
@@ -54,6 +57,9 @@ _ai_memory() {
         "recent") words="-n --limit --after --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "sessions") words="--agent --open --since --until -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "session") words="--kinds --query -n --limit --offset --format --data-dir --lock-timeout --json --help" ;;
+        "finalize-session") words="--all --idle --agent --reopen --all-projects --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;
         "where") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "status") words="--line --workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -31,6 +31,9 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "memory_write_page": {"path": "notes/retry-budget.md", "body": "# Retry budget\n\nAt most 3 tries."},
     "memory_delete_page": {"path": "notes/retry-budget.md"},
     "memory_recent": {"limit": 5},
+    "memory_sessions": {"limit": 5},
+    "memory_session": {"session": "7d3f0a5e", "limit": 20},
+    "memory_finalize_session": {"session": "7d3f0a5e"},
     "memory_status": {},
 }
 """A valid call of each tool, shown with a refusal."""
@@ -108,7 +111,7 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
 
 def told(operation: Operation, result: Any, form: str) -> str:
     """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
-    has_stored_text = operation.read_only and bool(operation.noun or hasattr(result, "pages"))
+    has_stored_text = bool(operation.noun) or (operation.read_only and hasattr(result, "pages"))
     if form == "json":
         answer = {**answer_json(result), "notice": NOTICE} if has_stored_text else answer_json(result)
         return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))

@@ -11,12 +11,15 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ai_memory.errors import LockBusy, MemoryFault, StoreFault, UsageFault
 from ai_memory.paths import DataDir, find_data_dir
 from ai_memory.store.drain_lock import DrainLock
 from ai_memory.text.printable import shown
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
 
 WAIT_S = 600.0
 """How long `--wait` stands in line behind another drain."""
@@ -53,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         data_dir = find_data_dir(arguments.data_dir, os.environ)
         if data_dir.spool.is_dir():
             try:
-                _drain_all(data_dir, outcome, is_patient=arguments.wait)
+                drain_all(data_dir, outcome, patience_s=WAIT_S if arguments.wait else None)
             finally:
                 outcome.left = len(_waiting(data_dir))
     except MemoryFault as fault:
@@ -67,22 +70,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return outcome.exit_code
 
 
-def _drain_all(data_dir: DataDir, outcome: Outcome, *, is_patient: bool) -> None:
-    """Round after round until nothing came while the last one left. Errors: MemoryFault; what was done is counted."""
+def drain_all(data_dir: DataDir, outcome: Outcome, *, patience_s: float | None, memory: "Memory | None" = None) -> None:
+    """Round after round until nothing came while the last one left.
+
+    Another drain at work is waited for up to `patience_s`, and left alone with None. Without `memory` one is opened.
+    Errors: MemoryFault; what was done is counted.
+    """
     lock = DrainLock(data_dir.locks)
     while True:
         try:
-            is_ours = lock.acquire(timeout_s=WAIT_S) if is_patient else lock.try_acquire()
+            is_ours = lock.try_acquire() if patience_s is None else lock.acquire(timeout_s=patience_s)
         except OSError as fault:
             raise StoreFault(f"The drain cannot lock {data_dir.locks}: {fault}") from fault
         if not is_ours:
-            if is_patient:
-                raise LockBusy("Another drain is at work.", hint=f"Waited {WAIT_S:g} s. Try again later.")
+            if patience_s is not None:
+                raise LockBusy("Another drain is at work.", hint=f"Waited {patience_s:g} s. Try again later.")
             outcome.gaps.append("another drain is at work: it applies what waits")
             return
         before = _waiting(data_dir)
         try:
-            _drain(data_dir, outcome)
+            _drain(data_dir, outcome, memory)
         finally:
             lock.release()
         if not _waiting(data_dir) - before:
@@ -104,13 +111,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _drain(data_dir: DataDir, outcome: Outcome) -> None:
+def _drain(data_dir: DataDir, outcome: Outcome, memory: "Memory | None") -> None:
     from ai_memory.capture.draining import Drainer  # git, locks and SQLite: only for the drain that has work
-    from ai_memory.model import Caller
-    from ai_memory.store.memory import Memory
 
-    caller = Caller(cwd=None, environ=dict(os.environ), home=os.path.expanduser("~"), face="drain")
-    drain = Drainer(Memory.open(data_dir, caller=caller, command="drain")).run()
+    drain = Drainer(memory or _memory(data_dir)).run()
     outcome.applied += drain.applied
     outcome.repeated += drain.repeated
     outcome.quarantined += drain.quarantined
@@ -118,6 +122,14 @@ def _drain(data_dir: DataDir, outcome: Outcome) -> None:
     outcome.handoffs += drain.handoffs
     if drain.fault:
         raise StoreFault(f"The drain stopped early: {drain.fault}", hint="What waits is kept; the next drain goes on.")
+
+
+def _memory(data_dir: DataDir) -> "Memory":
+    from ai_memory.model import Caller  # as above
+    from ai_memory.store.memory import Memory
+
+    caller = Caller(cwd=None, environ=dict(os.environ), home=os.path.expanduser("~"), face="drain")
+    return Memory.open(data_dir, caller=caller, command="drain")
 
 
 def _json(outcome: Outcome) -> str:

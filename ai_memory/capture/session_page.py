@@ -7,7 +7,7 @@ from ai_memory.capture import prompts
 from ai_memory.capture.digest import COMPLETED, Command, Digest, Taken, digest, subject_of
 from ai_memory.capture.words import agent_name, clock_time, code, count, duration, listed, minute, plain
 from ai_memory.clock import rfc3339
-from ai_memory.store.state_sessions import Observation, Session
+from ai_memory.store.state_sessions import Observation, Session, short_id
 
 RAW_HEAD = 250
 RAW_TAIL = 250
@@ -50,7 +50,8 @@ def session_page(
         "summary": summary,
     }
     sections = [f"# {plain(told.title)}", plain(summary), *_sections(told, observations)]
-    foot = f"Made by rules from {count(len(observations), 'observation')}."
+    made = f"Made by rules from {count(len(observations), 'observation')}."
+    foot = f"{made} `ai-memory session {short_id(session.id)}` shows them all."
     return SessionPage(page_path(session), frontmatter, "\n\n".join([*sections, "---", foot]) + "\n")
 
 

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import NO_TEXT, Sanitized
-from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.driver import Connection
 
 MAX_FAILURES = 3
 """Page work of one session that raised this often waits for the session's next event."""
@@ -137,10 +137,18 @@ def find_session(connection: Connection, name: str) -> Session:
         (name,),
     ).fetchall()
     if not rows:
-        raise NotFound(f"no session {name}", hint="`ai-memory pages --kind session` lists those that ended.")
+        raise NotFound(f"no session {name}", hint="`ai-memory sessions --all` lists them.")
     if len(rows) > 1 and rows[0][0] != name:
         raise Conflict(f"several sessions begin with {name}", hint="Give more characters of the id.")
     return Session(*rows[0])
+
+
+def short_id(identifier: str) -> str:
+    """The beginning of an id that people see and `find_session` takes: 8 characters, of a UUIDv7 the first 18.
+
+    A UUIDv7 begins with its time: sessions begun within a minute share its first 8. Source: RFC 9562, section 5.7.
+    """
+    return identifier[:18] if identifier[14:15] == "7" else identifier[:8]
 
 
 def session_of_handoff(connection: Connection, handoff: str) -> Session | None:
@@ -160,33 +168,6 @@ def claim_of(connection: Connection, handoff: str, claimer: str) -> Observation 
         (handoff, claimer),
     ).fetchone()
     return Observation(*row) if row else None
-
-
-def sessions(
-    connection: Connection,
-    *,
-    workspace: str | None = None,
-    project: str | None = None,
-    agent: str | None = None,
-    only_open: bool = False,
-    limit: int = 50,
-    offset: int = 0,
-) -> list[Session]:
-    """Sessions, newest activity first."""
-    rows = connection.execute(
-        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE (:workspace IS NULL OR workspace = :workspace)"
-        " AND (:project IS NULL OR project = :project) AND (:agent IS NULL OR agent = :agent)"
-        " AND (NOT :only_open OR ended_at_us IS NULL) ORDER BY last_at_us DESC, id LIMIT :limit OFFSET :offset",
-        {
-            "workspace": workspace,
-            "project": project,
-            "agent": agent,
-            "only_open": only_open,
-            "limit": limit,
-            "offset": offset,
-        },
-    )
-    return [Session(*row) for row in rows]
 
 
 def due_sessions(connection: Connection, *, limit: int = 64) -> list[Session]:
@@ -262,23 +243,6 @@ def observations_between(connection: Connection, identifier: str, start_us: int,
         " ORDER BY at_us, event_id",
         (identifier, start_us, end_us),
     )
-    return [Observation(*row) for row in rows]
-
-
-def search_observations(connection: Connection, words: Sequence[str], *, limit: int = 20) -> list[Observation]:
-    """Observations that hold any of the words, best first. Words are taken literally."""
-    match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
-    if not match:
-        return []
-    columns = ", ".join(f"o.{name.strip()}" for name in OBSERVATION_COLUMNS.split(","))
-    try:
-        rows = connection.execute(
-            f"SELECT {columns} FROM observations_fts f JOIN observations o ON o.seq = f.rowid"
-            " WHERE observations_fts MATCH ? ORDER BY bm25(observations_fts), o.seq DESC LIMIT ?",
-            (match, limit),
-        ).fetchall()
-    except OperationalError:  # nothing but punctuation leaves FTS5 an empty phrase
-        return []
     return [Observation(*row) for row in rows]
 
 

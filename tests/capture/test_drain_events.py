@@ -12,7 +12,7 @@ from terminals import NINE_US, SECOND_US, Agent, Room
 
 from ai_memory.capture.draining import Drainer
 from ai_memory.capture.order import BATCH, batches, glance
-from ai_memory.store import state, state_sessions
+from ai_memory.store import session_lookup, state, state_sessions
 from ai_memory.store.spool import Spool
 
 
@@ -196,8 +196,8 @@ def test_the_full_text_of_observations_can_be_searched(room: Room, agent: Agent)
     room.drain()
 
     with room.memory().state_reading() as connection:
-        found = state_sessions.search_observations(connection, ["rounding"])
-        nothing = state_sessions.search_observations(connection, ['"', "*", "(("])
+        found = session_lookup.search_observations(connection, ["rounding"])
+        nothing = session_lookup.search_observations(connection, ['"', "*", "(("])
 
     assert [row.kind for row in found] == ["user-prompt"]
     assert nothing == []

@@ -12,7 +12,7 @@ import pytest
 from terminals import NINE_US, Agent, Room
 
 from ai_memory.capture.draining import Drainer
-from ai_memory.store import state_sessions
+from ai_memory.store import session_lookup, state_sessions
 from ai_memory.store.drain_lock import DrainLock
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -42,7 +42,7 @@ def outcome(room: Room) -> dict[str, object]:
     with room.memory().state_reading() as connection:
         assert connection is not None
         totals = state_sessions.totals(connection)
-        sessions = [(one.id, one.work, one.covered, one.handoff) for one in state_sessions.sessions(connection)]
+        sessions = [(one.id, one.work, one.covered, one.handoff) for one in session_lookup.sessions(connection)]
     where = str(room.root)
     return {
         "waiting": room.waiting(),

@@ -27,6 +27,9 @@ HINTS = {
     "memory_write_page": (False, True, True, False),
     "memory_delete_page": (False, True, True, False),
     "memory_recent": (True, False, True, False),
+    "memory_sessions": (True, False, True, False),
+    "memory_session": (True, False, True, False),
+    "memory_finalize_session": (False, False, True, False),
     "memory_status": (True, False, True, False),
 }
 """Read-only, destructive, idempotent, open world."""
@@ -49,7 +52,7 @@ def test_the_manifest_is_written_by_its_module(tmp_path: Path) -> None:
     assert (tmp_path / "out.json").read_bytes() == MANIFEST.read_bytes()
 
 
-def test_the_six_tools_are_served_with_true_hints() -> None:
+def test_the_tools_are_served_with_true_hints() -> None:
     told = {tool["name"]: tuple(list(tool["annotations"].values())[1:]) for tool in tools()}
     assert told == HINTS
     assert set(told) == set(OPERATION_BY_TOOL)

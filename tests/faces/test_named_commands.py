@@ -53,7 +53,7 @@ def test_every_command_that_a_made_page_names_exists(name: str) -> None:
 
 
 def test_a_command_that_is_none_is_found() -> None:
-    assert unknown("`ai-memory session 0b5c` shows all") == ["ai-memory session"]
+    assert unknown("`ai-memory sesion 0b5c` shows all") == ["ai-memory sesion"]
     assert unknown("run ai-memory --data-dir DIR frobnicate") == ["ai-memory --data-dir DIR frobnicate"]
     assert unknown("`ai-memory config shwo`") == ["ai-memory config shwo"]
     assert unknown("ai-memory pages lists them; ai-memory config show, too") == []

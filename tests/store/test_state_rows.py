@@ -10,7 +10,7 @@ import pytest
 
 from ai_memory.errors import Conflict, NotFound, StoreFault
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, log, state, state_schema, state_sessions
+from ai_memory.store import driver, log, session_lookup, state, state_schema, state_sessions
 from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.outbox import Outbox, directory_key, directory_names
 from ai_memory.store.spool import Spool
@@ -126,11 +126,11 @@ def test_observations_and_their_full_text_go_with_their_session(connection: Conn
     state_sessions.put_session(connection, a_session())
     row = Observation("e-1", "s-1", 5, "user-prompt", text="the lighthouse")
     state_sessions.add_observations(connection, [row, row])
-    assert state_sessions.search_observations(connection, ["lighthouse"]) == [row]
+    assert session_lookup.search_observations(connection, ["lighthouse"]) == [row]
 
     connection.execute(state.STATEMENTS["session-dropped"], {"session": "s-1"})
 
-    assert state_sessions.search_observations(connection, ["lighthouse"]) == []
+    assert session_lookup.search_observations(connection, ["lighthouse"]) == []
     connection.execute("INSERT INTO observations_fts(observations_fts) VALUES ('integrity-check')")
 
 
