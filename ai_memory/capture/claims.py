@@ -1,5 +1,7 @@
 """Claims of handoffs: written into their pages once the session said that it printed them, else given back."""
 
+from dataclasses import dataclass
+
 from ai_memory.capture import handoffs
 from ai_memory.capture.batches import scope_of
 from ai_memory.capture.digest import digest
@@ -13,6 +15,26 @@ from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Claim, Outbox, open_name
 from ai_memory.store.state_sessions import Observation, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Who took a handoff, from where, and when. `agent` and `session` are empty where nobody said them."""
+
+    agent: str
+    session: str
+    cwd: str
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A handoff that is taken: its page, the session that it tells of, and older handoffs for the same place."""
+
+    handoff: str
+    page: PageRef | None
+    source: Session | None
+    older: tuple[PageRef, ...] = ()
 
 
 class Claims:
@@ -49,39 +71,53 @@ class Claims:
 
     def _confirm(self, claim: Claim, said: Observation, claimer: Session) -> None:
         """One commit: the page's state and claimer, older handoffs for the same place expired, the outbox cleared."""
+        taker = Taker(claimer.agent, claimer.id, claimer.cwd, said.at_us)
+        found = self.look(claim.handoff, claimer.cwd)
+        trailers = {"Pass": "handoff-claimed", "Session": claimer.id, "Agent": claimer.agent}
+        with self._memory.writing(f"Handoff taken by {claimer.agent}", author=MACHINE, trailers=trailers) as change:
+            self.accept(change, found, taker)
+
+    def look(self, handoff: str, cwd: str) -> "Found":
+        """What belongs to the taking of a handoff by someone in that directory. Call before the lock is taken."""
         with self._memory.reading() as snapshot:
-            page = find_handoff(snapshot, claim.handoff)
+            page = find_handoff(snapshot, handoff)
             project = (page.ref.workspace, page.ref.project) if page else None
             older = [
                 other.ref
                 for other in (open_automatic(snapshot, *project) if project else [])
-                if str(other.frontmatter.get("id", "")) < claim.handoff
-                and handoffs.covers(str(other.frontmatter.get("cwd", "")), claimer.cwd)
+                if str(other.frontmatter.get("id", "")) < handoff
+                and handoffs.covers(str(other.frontmatter.get("cwd", "")), cwd)
             ]
-        source = self._source(claim.handoff)
-        trailers = {"Pass": "handoff-claimed", "Session": claimer.id, "Agent": claimer.agent}
-        message = f"Handoff taken by {claimer.agent}"
-        with self._memory.writing(message, author=MACHINE, trailers=trailers) as change:
-            if page is not None:
-                self._accept(change, page.ref, said, claimer)
-            elif source is not None:
-                self._write_accepted(change, source, said, claimer)
-            for ref in older:
-                self._work.close(change, ref, HandoffState.EXPIRED)
-            if source is not None:
-                change.state("session-handed-over", session=source.id, handoff=claim.handoff, work=source.work)
-            for name in self._outbox.names_of(claim.handoff):
-                change.outbox_remove(name)
+        return Found(handoff, page.ref if page else None, self._source(handoff), tuple(older))
 
-    def _accept(self, change: Change, ref: PageRef, said: Observation, claimer: Session) -> None:
+    def accept(self, change: Change, found: "Found", taker: "Taker") -> PageRef | None:
+        """Fill the change with all that a taken handoff changes; gives its page, None when nothing tells of it."""
+        ref = found.page
+        if ref is not None:
+            self._accept(change, ref, taker)
+        elif found.source is not None:
+            ref = self._write_accepted(change, found.source, taker)
+        for other in found.older:
+            self._work.close(change, other, HandoffState.EXPIRED)
+        if found.source is not None:
+            change.state("session-handed-over", session=found.source.id, handoff=found.handoff, work=found.source.work)
+        self.clear(change, found.handoff)
+        return ref
+
+    def clear(self, change: Change, handoff: str) -> None:
+        """Take a handoff out of the outbox: what stands there now, and what a claim given back would put there."""
+        for name in sorted({open_name(handoff), *self._outbox.names_of(handoff)}):
+            change.outbox_remove(name)
+
+    def _accept(self, change: Change, ref: PageRef, taker: "Taker") -> None:
         page = change.page(ref)
         if page is None or page.frontmatter.get("state") != HandoffState.OPEN:
             return
         taken: dict[str, object] = {
             "state": HandoffState.ACCEPTED.value,
-            "accepted_by_agent": claimer.agent,
-            "accepted_by_session": claimer.id,
-            "accepted_at": rfc3339(said.at_us),
+            "accepted_by_agent": taker.agent or None,
+            "accepted_by_session": taker.session or None,
+            "accepted_at": rfc3339(taker.at_us),
         }
         change.put(ref, spliced(page, taken), expected_version=page.version)
 
@@ -89,13 +125,14 @@ class Claims:
         with self._memory.state_reading() as connection:
             return state_sessions.session_of_handoff(connection, handoff) if connection is not None else None
 
-    def _write_accepted(self, change: Change, source: Session, said: Observation, claimer: Session) -> None:
+    def _write_accepted(self, change: Change, source: Session, taker: "Taker") -> PageRef:
         """The page of a provisional handoff that was taken before its session ended: it has none yet."""
         handoff = self._as_shown(source)
-        taken = handoffs.accepted(handoff, agent=claimer.agent, session=claimer.id, at_us=said.at_us)
+        taken = handoffs.accepted(handoff, agent=taker.agent, session=taker.session, at_us=taker.at_us)
         change.ensure_project(scope_of(source))
         ref = PageRef(source.workspace, source.project, handoffs.page_path(handoff.id))
         change.put(ref, composed(handoffs.frontmatter(taken), handoffs.body(taken)))
+        return ref
 
     def _as_shown(self, source: Session) -> Handoff:
         seen = self._work.observations(source)

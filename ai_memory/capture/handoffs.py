@@ -1,6 +1,7 @@
 """Handoffs: what one session leaves to the next. Pure: from observations to a page, from a page to what is shown."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -26,6 +27,9 @@ MAX_CARRIED = 10
 """Questions or steps in all, with those of the handoff that the session took."""
 LIFETIME_US = 14 * DAY_US
 """How long a handoff stays open when the settings say nothing: after two weeks nobody calls it open work."""
+
+AGENT_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+"""How an agent is named (decision C8), and who is none of the known ones, too."""
 
 CONSUMED = (
     "This is the handoff of that session, and it is consumed by being shown here: a second accept returns null. "
@@ -107,6 +111,43 @@ def automatic(told: Digest, identifier: str, *, ended: bool, lifetime_us: int = 
         next_steps=_next_steps(told),
         files_touched=_files(told),
     )
+
+
+def manual(
+    identifier: str,
+    *,
+    summary: str,
+    open_questions: tuple[str, ...],
+    next_steps: tuple[str, ...],
+    files_touched: tuple[str, ...],
+    from_agent: str,
+    from_session: str,
+    to_agent: str,
+    cwd: str,
+    created_at_us: int,
+    expires_at_us: int,
+) -> Handoff:
+    """The handoff that somebody leaves on purpose. Entries of lists are one line each."""
+    return Handoff(
+        id=identifier,
+        title=prompts.shorten(f"Handoff: {prompts.title_of(summary)}", 100),
+        state=HandoffState.OPEN,
+        origin="manual",
+        from_agent=from_agent,
+        from_session=from_session,
+        to_agent=to_agent,
+        cwd=cwd,
+        created_at_us=created_at_us,
+        expires_at_us=expires_at_us,
+        summary=summary.strip(),
+        open_questions=_lines(open_questions),
+        next_steps=_lines(next_steps),
+        files_touched=_lines(files_touched),
+    )
+
+
+def _lines(entries: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for entry in entries if (line := prompts.one_line(entry))))
 
 
 def taken_over(handoff: Handoff, page: str) -> Taken:
@@ -312,8 +353,21 @@ def _time(values: Mapping[str, object], key: str) -> int | None:
 def render(handoff: Handoff, ref: PageRef) -> str:
     """What a session that takes the handoff is shown: actions first, since screens cut the end. At most 10,000
     characters, the same bytes for the same page."""
-    head = f"Handoff from {agent_name(handoff.from_agent)}, {minute(handoff.created_at_us)}\n\n"
-    whole = "\n\n".join(
+    whom = f" for {_named(handoff.to_agent)}" if handoff.to_agent else ""
+    head = f"Handoff from {_named(handoff.from_agent)}{whom}, {minute(handoff.created_at_us)}\n\n"
+    inside = neutralise(outline(handoff))  # first: it lengthens, and only then can it be measured
+    while True:
+        text = f"{head}{fence(inside, source=str(ref))}\n{CONSUMED}\n"
+        over = len(text) - MAX_INJECTED
+        if over <= 0:
+            return text
+        kept = inside.removesuffix(_CUT)
+        inside = kept[: max(0, len(kept) - over - len(_CUT))].rstrip() + _CUT
+
+
+def outline(handoff: Handoff) -> str:
+    """What a handoff says, actions first. Not fenced, and of any length."""
+    return "\n\n".join(
         part
         for part in (
             _list("Open questions", handoff.open_questions),
@@ -323,14 +377,11 @@ def render(handoff: Handoff, ref: PageRef) -> str:
         )
         if part
     )
-    inside = neutralise(whole)  # first: it lengthens, and only then can it be measured
-    while True:
-        text = f"{head}{fence(inside, source=str(ref))}\n{CONSUMED}\n"
-        over = len(text) - MAX_INJECTED
-        if over <= 0:
-            return text
-        kept = inside.removesuffix(_CUT)
-        inside = kept[: max(0, len(kept) - over - len(_CUT))].rstrip() + _CUT
+
+
+def _named(agent: str) -> str:
+    """The agent's name where it stands outside the fence: a page edited by hand may hold any words there."""
+    return agent_name(agent if AGENT_ID.fullmatch(agent) else "")
 
 
 def _list(title: str, items: Sequence[str]) -> str:

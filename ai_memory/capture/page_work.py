@@ -17,7 +17,7 @@ from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change
 from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
-from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_name
+from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_name, project_name
 from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.page import compose, splice
@@ -26,6 +26,8 @@ from ai_memory.text.sanitize import sanitize, sanitize_edit, sanitize_page
 REFRESH_US = 60_000_000
 """A session's page is committed at most this often while it runs (decision A14)."""
 MAX_OPEN_LOOKED_AT = 200
+MAX_SESSIONS_LOOKED_AT = 20
+"""Of a project, for the folders in which its next session may start."""
 
 
 @dataclass(slots=True)
@@ -206,10 +208,28 @@ class PageWork:
         )
 
     def publish(self, change: Change, handoff: Handoff, ref: PageRef, directories: Sequence[str]) -> None:
-        """Let starts in those directories find the handoff."""
+        """Let starts in those directories find the handoff, and everyone in its project one that is made by hand."""
         change.outbox_put(open_name(handoff.id), sanitize(handoffs.render(handoff, ref)))
-        for name in directory_names(handoff.id, directories):
+        names = directory_names(handoff.id, directories)
+        project = change.project(ref.workspace, ref.project)
+        if handoff.origin == "manual" and project is not None:
+            names.append(project_name(handoff.id, project.id))
+        for name in names:
             change.outbox_put(name, sanitize(""))
+
+    def directories(self, handoff: Handoff, ref: PageRef) -> list[str]:
+        """Directories whose starts shall be shown the handoff. One that was made elsewhere for a project goes to where
+        that project's last sessions worked."""
+        if handoff.cwd or handoff.origin != "manual":
+            return self._attribution.handoff_directories(handoff.cwd)
+        with self._memory.state_reading() as connection:
+            if connection is None:
+                return []
+            known = state_sessions.sessions(
+                connection, workspace=ref.workspace, project=ref.project, limit=MAX_SESSIONS_LOOKED_AT
+            )
+        folders = dict.fromkeys(session.cwd for session in known if session.cwd)
+        return [found for folder in folders for found in self._attribution.handoff_directories(folder)]
 
     def close(self, change: Change, ref: PageRef, state: HandoffState) -> bool:
         """Set an open handoff's state and take it out of the outbox. False when it is not open."""
@@ -230,7 +250,7 @@ class PageWork:
         handoff = handoffs.reopened(handoffs.from_page(page.frontmatter, page.body))
         changes: dict[str, object] = {"state": handoff.state.value, **handoffs.claim_keys(handoff)}
         change.put(ref, spliced(page, changes), expected_version=page.version)
-        self.publish(change, handoff, ref, self._attribution.handoff_directories(handoff.cwd))
+        self.publish(change, handoff, ref, self.directories(handoff, ref))
         return 1
 
     def _older_handoffs(self, ready: Sequence[_Ready]) -> dict[str, list[PageRef]]:

@@ -3,7 +3,8 @@
     open/<handoff>.md                       rendered, may be claimed by anyone
     provisional/<handoff>.<process>.md      rendered while its session still runs; its time is that of the last stop
     claimed/<handoff>.<session>             taken, not yet written into its page
-    by-dir/<key>/<handoff>                  empty: the handoff is meant for that directory and what lies below it
+    by-dir/<key>/<handoff>                  empty: the handoff is meant for that directory and what lies below it, or
+                                            for that project
     starts/<project key>.json               what else a start may show
 
 A claim is `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers, and no database. Hook, CLI
@@ -72,6 +73,16 @@ def directory_names(handoff: str, directories: Iterable[str]) -> list[str]:
     return sorted({f"by-dir/{directory_key(directory)}/{handoff}" for directory in directories})
 
 
+def project_key(project_id: str) -> str:
+    """Name of a project under `by-dir/`, beside the directories: what is handed over on purpose is for all of it."""
+    return hashlib.sha256(f"project:{project_id}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def project_name(handoff: str, project_id: str) -> str:
+    """The entry that leads from a project to a handoff."""
+    return f"by-dir/{project_key(project_id)}/{handoff}"
+
+
 class Outbox:
     """The outbox of one data dir. Every call is safe to kill at any point, and may be repeated."""
 
@@ -122,6 +133,17 @@ class Outbox:
         """The same for a handoff whose session did not end. Ask `may_hand_over` first."""
         return self._take(provisional.name, provisional.handoff, session)
 
+    def take(self, handoff: str, session: str) -> str | None:
+        """The same for an open handoff, else for one whose session is gone without an end. None when nothing is."""
+        text = self.claim(handoff, session)
+        if text is not None:
+            return text
+        for provisional in self.provisionals():
+            is_at_work = provisional.process > 0 and is_running(provisional.process)  # it may be the asking one
+            if provisional.handoff == handoff and not is_at_work and self.may_hand_over(provisional):
+                return self.claim_provisional(provisional, session)
+        return None
+
     def _take(self, name: str, handoff: str, session: str) -> str | None:
         taken = self._path(f"claimed/{handoff}.{session}")
         make_folder(taken.parent)
@@ -137,6 +159,11 @@ class Outbox:
         """Ids of the open handoffs entered for exactly that directory, newest first."""
         names = _list(self._root / "by-dir" / directory_key(directory))
         return sorted((name for name in names if (self._root / open_name(name)).exists()), reverse=True)
+
+    def meant_for(self, keys: Iterable[str]) -> list[str]:
+        """Ids of the handoffs entered under any of those keys, newest first, whether or not they can be taken."""
+        found = {name for key in keys for name in _list(self._root / "by-dir" / key)}
+        return sorted((name for name in found if _HANDOFF.fullmatch(name)), reverse=True)
 
     def open_handoffs(self) -> list[str]:
         """Ids of all open handoffs, newest first."""
@@ -213,7 +240,10 @@ class Outbox:
         return True
 
     def names_of(self, handoff: str, *, claims: bool = True) -> list[str]:
-        """Every entry that stands for a handoff, sorted; without its claims if so asked."""
+        """Every entry that stands for a handoff, sorted; without its claims if so asked. None for what is no id: pages
+        are edited by hand, and a name that leads elsewhere would stop the redo log."""
+        if not _HANDOFF.fullmatch(handoff):
+            return []
         found = [name for name in [open_name(handoff)] if (self._root / name).exists()]
         found += [one.name for one in self.provisionals() if one.handoff == handoff]
         for key in _list(self._root / "by-dir"):
