@@ -12,7 +12,7 @@ _ai_memory() {
         *)
             if [[ -z $command ]]; then
                 command="$word"
-                case "$command" in config | quarantine) ;; *) break ;; esac
+                case "$command" in config | quarantine | handoff) ;; *) break ;; esac
             else
                 command="$command $word"
                 break
@@ -38,15 +38,18 @@ _ai_memory() {
         "session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "finalize-session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "handoff list --state") COMPREPLY=($(compgen -W "open accepted expired cancelled any" -- "$cur")); return ;;
+        "handoff list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine drop --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status init reindex path logs quarantine config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path logs quarantine config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
+        handoff) words="begin list show accept cancel reopen" ;;
         "search") words="-n --limit --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --workspace --project --data-dir --lock-timeout --json --help" ;;
         "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
@@ -63,6 +66,12 @@ _ai_memory() {
         "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;
         "where") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "status") words="--line --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff begin") words="-b --body --file --open-question --next-step --file-touched --to-agent --expires-at --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff list") words="--state --all -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "handoff show") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff accept") words="--agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff cancel") words="--all --older-than --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff reopen") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;

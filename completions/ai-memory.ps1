@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'finalize-session', 'list-projects', 'where', 'status', 'init', 'reindex', 'path', 'logs', 'quarantine', 'config', 'edit', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'reindex', 'path', 'logs', 'quarantine', 'config', 'edit', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-n', '--limit', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'write-page' = @('-b', '--body', '--file', '-p', '--path', '--title', '--kind', '-t', '--tag', '--tier', '--pinned', '--no-pinned', '--expires-at', '--expected-version', '--create-only', '--scope', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -17,6 +17,12 @@ $script:AiMemoryWords = @{
     'list-projects' = @('--workspace', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'where' = @('--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'status' = @('--line', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'handoff begin' = @('-b', '--body', '--file', '--open-question', '--next-step', '--file-touched', '--to-agent', '--expires-at', '--agent', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'handoff list' = @('--state', '--all', '-n', '--limit', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'handoff show' = @('--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'handoff accept' = @('--agent', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'handoff cancel' = @('--all', '--older-than', '--confirm', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'handoff reopen' = @('--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'init' = @('--allow-synced', '--data-dir', '--lock-timeout', '--json', '--help')
     'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'path' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -38,6 +44,7 @@ $script:AiMemoryWords = @{
     'completions' = @('bash', 'zsh', 'fish', 'powershell', '--data-dir', '--lock-timeout', '--json', '--help')
     'config' = @('show', 'get', 'set', 'unset', 'path')
     'quarantine' = @('list', 'show', 'retry', 'drop')
+    'handoff' = @('begin', 'list', 'show', 'accept', 'cancel', 'reopen')
 }
 Register-ArgumentCompleter -Native -CommandName ai-memory -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)

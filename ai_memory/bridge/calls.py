@@ -35,6 +35,10 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "memory_session": {"session": "7d3f0a5e", "limit": 20},
     "memory_finalize_session": {"session": "7d3f0a5e"},
     "memory_status": {},
+    "memory_handoff_begin": {"summary": "The till rounds now; the tax is left."},
+    "memory_handoff_list": {},
+    "memory_handoff_accept": {},
+    "memory_handoff_cancel": {"handoff_id": "019ad0f0e000"},
 }
 """A valid call of each tool, shown with a refusal."""
 
@@ -116,7 +120,10 @@ def told(operation: Operation, result: Any, form: str) -> str:
         answer = {**answer_json(result), "notice": NOTICE} if has_stored_text else answer_json(result)
         return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
     text = operation.load_text()(result)
-    body = fence(text) if has_stored_text else neutralise(text).rstrip("\n") + "\n"
+    if operation.is_fenced:
+        body = text.rstrip("\n") + "\n"
+    else:
+        body = fence(text) if has_stored_text else neutralise(text).rstrip("\n") + "\n"
     return body + about(result)
 
 

@@ -108,6 +108,7 @@ ROWS: dict[str, Operation | Command] = {row.name: row for row in _ALL}
 GROUPS: dict[str, str] = {
     "config": "Settings: show, get, set, unset, path",
     "quarantine": "Events that could not be applied",
+    "handoff": "Open work for the next session: begin, list, show, accept, cancel, reopen",
 }
 """Names before the space of two-word commands, with their line of help."""
 

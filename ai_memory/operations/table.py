@@ -38,6 +38,8 @@ class Operation:
     open_world: bool = False
     tells_scope: bool = False
     """Its text says the scope, so that the CLI need not."""
+    is_fenced: bool = False
+    """Its text fences by itself what is stored: the bridge hands it on as it is."""
     noun: str = ""
     """Field of the result that holds its rows; with one, the CLI offers `--format`."""
     columns: tuple[str, ...] = ()
@@ -247,6 +249,72 @@ OPERATIONS: tuple[Operation, ...] = (
         tool="memory_status",
         profile="core",
         read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="handoff begin",
+        module="handoff_begin",
+        function="handoff_begin",
+        title="Hand open work over",
+        examples=("handoff begin -b 'Till rounds; tax is left.' --next-step 'Round the tax' --file-touched till.py",),
+        text="handoff_begin_text",
+        tool="memory_handoff_begin",
+        profile="core",
+        idempotent=True,
+    ),
+    Operation(
+        name="handoff list",
+        module="handoff_look",
+        function="handoff_list",
+        title="List handoffs",
+        examples=("handoff list", "handoff list --all --state any"),
+        text="handoff_list_text",
+        tool="memory_handoff_list",
+        read_only=True,
+        idempotent=True,
+        noun="handoffs",
+        columns=("id", "state", "project", "title", "from_agent", "created_at"),
+    ),
+    Operation(
+        name="handoff show",
+        module="handoff_look",
+        function="handoff_show",
+        title="Show a handoff",
+        examples=("handoff show",),
+        text="handoff_show_text",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="handoff accept",
+        module="handoff_take",
+        function="handoff_accept",
+        title="Take a handoff",
+        examples=("handoff accept", "handoff accept --agent codex"),
+        text="handoff_accept_text",
+        tool="memory_handoff_accept",
+        profile="core",
+        destructive=True,
+        is_fenced=True,
+    ),
+    Operation(
+        name="handoff cancel",
+        module="handoff_close",
+        function="handoff_cancel",
+        title="Cancel a handoff",
+        examples=("handoff cancel --all --older-than 14d", "handoff cancel --all --older-than 14d --confirm"),
+        text="handoff_cancel_text",
+        tool="memory_handoff_cancel",
+        destructive=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="handoff reopen",
+        module="handoff_close",
+        function="handoff_reopen",
+        title="Open a handoff again",
+        examples=("handoff reopen",),
+        text="handoff_reopen_text",
         idempotent=True,
     ),
     Operation(

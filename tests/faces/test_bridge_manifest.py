@@ -31,6 +31,10 @@ HINTS = {
     "memory_session": (True, False, True, False),
     "memory_finalize_session": (False, False, True, False),
     "memory_status": (True, False, True, False),
+    "memory_handoff_begin": (False, False, True, False),
+    "memory_handoff_list": (True, False, True, False),
+    "memory_handoff_accept": (False, True, False, False),
+    "memory_handoff_cancel": (False, True, True, False),
 }
 """Read-only, destructive, idempotent, open world."""
 
