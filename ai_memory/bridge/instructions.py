@@ -25,7 +25,8 @@ the page that is there: memory_write_page replaces the whole page, so read it an
 No notes about routine work, no secrets. memory_delete_page only when the user asks.
 
 Handoff: when a block about open work of an earlier agent stands in your context, continue from it and do not ask for it
-again. What you leave open is handed over when the session ends.
+again; else memory_handoff_accept takes what waits. memory_handoff_begin hands over
+on purpose; what a captured session leaves open is handed over when it ends.
 """
 
 INSTRUCTIONS = "\n\n".join(" ".join(paragraph.split()) for paragraph in _TEXT.split("\n\n"))

@@ -14,7 +14,9 @@ from ai_memory.capture import handoffs
 from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
 from ai_memory.hook_outbox import MAX_INJECTED
-from ai_memory.model import Page, PageRef
+from ai_memory.model import Caller, Page, PageRef
+from ai_memory.operations.handoff_take import handoff_accept
+from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, directory_key
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.fences import FENCE_END, FENCE_START
@@ -596,3 +598,26 @@ def test_a_handoff_that_is_taken_while_it_is_rendered_anew_is_given_once(
 
     assert outbox.read(f"open/{handoff}.md") is None
     assert outbox.claim(handoff, "s2") is None
+
+
+def test_a_person_can_take_what_a_killed_session_left(room: Room) -> None:
+    """It has no page before it is taken."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    killed = Agent(room, room.checkout(), process=gone.pid)
+    killed.start()
+    killed.prompt("Find the rounding fault of order 4711.")
+    killed.edit("till.py")
+    killed.stop()
+    room.drain()
+    assert room.pages("handoff") == []
+    person = Caller(cwd=killed.cwd, environ={}, home=str(room.root / "home"))
+    memory = Memory.open(room.data_dir, caller=person, clock=lambda: room.now_us)
+    taken = handoff_accept(memory, agent="codex")
+    assert "order 4711" in taken.text
+    [page] = room.pages("handoff")
+    assert (page.frontmatter["state"], page.frontmatter["accepted_by_agent"]) == ("accepted", "codex")
+    assert handoff_accept(memory).status == "none_pending"
+    killed.end()
+    room.drain()
+    assert [page.frontmatter["state"] for page in room.pages("handoff")] == ["accepted"]
