@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ai_memory.config_table import DROPPED, RESERVED_ENVIRONMENT, SETTINGS, Config
 from ai_memory.errors import MemoryFault, NotFound, StoreFault, echo
+from ai_memory.plainfile import open_plain
 from ai_memory.settings import Setting, Unfit, build, literal
 from ai_memory.toml_text import BrokenToml, assign, layout, read, remove
 
@@ -243,7 +244,7 @@ def _without_mark(text: str) -> tuple[str, str]:
 def _text(path: Path) -> str:
     """The text of the file, empty when there is none. *Errors*: MemoryFault, StoreFault."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         return ""

@@ -12,12 +12,13 @@ from ai_memory.capture.rules import Rules
 from ai_memory.capture.session_page import SessionPage
 from ai_memory.errors import LockBusy, MemoryFault, StoreFault
 from ai_memory.model import MACHINE, Page, PageRef, Sanitized
-from ai_memory.store import state_sessions
+from ai_memory.store import session_lookup, state_sessions
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change
 from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_name, project_name
+from ai_memory.store.session_lookup import SessionFilter
 from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.page import compose, splice
@@ -225,9 +226,8 @@ class PageWork:
         with self._memory.state_reading() as connection:
             if connection is None:
                 return []
-            known = state_sessions.sessions(
-                connection, workspace=ref.workspace, project=ref.project, limit=MAX_SESSIONS_LOOKED_AT
-            )
+            of_project = SessionFilter(workspace=ref.workspace, project=ref.project)
+            known = session_lookup.sessions(connection, of_project, limit=MAX_SESSIONS_LOOKED_AT)
         folders = dict.fromkeys(session.cwd for session in known if session.cwd)
         return [found for folder in folders for found in self._attribution.handoff_directories(folder)]
 

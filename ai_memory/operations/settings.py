@@ -9,6 +9,7 @@ from ai_memory.errors import StoreFault
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field
+from ai_memory.plainfile import read_plain
 from ai_memory.scope.hook_policy import HOOK_SETTINGS
 from ai_memory.settings import literal
 
@@ -132,7 +133,7 @@ def _change(memory: "Memory", key: str, edited: Callable[[str, str], str]) -> Ch
 def _text(memory: "Memory") -> str:
     path = memory.data_dir.config
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_plain(path).decode("utf-8")
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as fault:

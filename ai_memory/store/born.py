@@ -7,6 +7,7 @@ from typing import Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
+from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import write_whole
 
 Part = Literal["wiki", "state"]
@@ -35,7 +36,7 @@ def lost(data_dir: DataDir, part: Part) -> StoreFault | None:
 
 def _read(data_dir: DataDir) -> dict[str, str]:
     try:
-        note = json.loads(data_dir.born.read_bytes())
+        note = json.loads(read_plain(data_dir.born))
     except (OSError, ValueError):
         return {}
     return {str(key): str(value) for key, value in note.items()} if isinstance(note, dict) else {}

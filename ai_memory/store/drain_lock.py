@@ -67,7 +67,7 @@ class DrainLock:
 
     def _touch(self) -> None:
         with contextlib.suppress(OSError):  # a full or read-only disk: the drain itself will say so
-            descriptor = os.open(self._beat, os.O_WRONLY | os.O_CREAT, 0o600)
+            descriptor = os.open(self._beat, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600)
             os.close(descriptor)
             os.utime(self._beat)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ai_memory.errors import StoreFault
+from ai_memory.plainfile import read_plain
 from ai_memory.store import gitlock
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, OWN_INDEX_LOCK
 
@@ -83,10 +84,14 @@ class GitIndex:
         """The index of the repository, or None when there is none or it is of another version."""
         path = git / "index"
         try:
-            content = path.read_bytes()
+            content = read_plain(path)
             written_ns = path.stat().st_mtime_ns
         except FileNotFoundError:
             return None
+        except OSError as fault:
+            raise StoreFault(
+                f"{path} cannot be read: {fault.strerror}.", hint="Move it away: git makes a new one by `git reset`."
+            ) from fault
         if len(content) < _HEADER.size + 20:
             return None
         magic, version, _ = _HEADER.unpack_from(content)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ai_memory.clock import rfc3339
 from ai_memory.errors import StoreFault
+from ai_memory.plainfile import read_plain
 from ai_memory.store.gitlock import WAIT_S, is_own
 
 BRANCH = "refs/heads/main"
@@ -42,9 +43,13 @@ def read_head(git: Path) -> str | None:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_plain(path).decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as fault:
+        raise StoreFault(
+            f"{path} cannot be read: {fault.strerror}.", hint="Look at that file of the wiki's repository."
+        ) from fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from ai_memory.clock import Clock, now_us, rfc3339
 from ai_memory.errors import LockBusy
+from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder
 
 POLL_S = 0.01
@@ -84,7 +85,7 @@ class WriterLock:
     def holder(self) -> Holder | None:
         """Who signed the note last, or None. The note outlives nobody: it is removed on leaving."""
         try:
-            row = json.loads(self._note.read_text(encoding="utf-8"))
+            row = json.loads(read_plain(self._note))
             return Holder(int(row["pid"]), str(row["command"]), str(row["host"]), int(row["since_us"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -126,8 +127,9 @@ class WriterLock:
         holder = Holder(os.getpid(), self._command, socket.gethostname(), self._clock())
         # Only a help for people: a full disk must not stop the write for it.
         with suppress(OSError):
-            self._note.write_text(json.dumps(asdict(holder)), encoding="utf-8")
-            self._note.chmod(0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0)  # no FIFO is waited for
+            with os.fdopen(os.open(self._note, flags, 0o600), "w", encoding="utf-8") as note:
+                note.write(json.dumps(asdict(holder)))
 
     def _leave(self, lock: FileLock) -> None:
         with suppress(OSError):

@@ -3,12 +3,14 @@
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from pathlib import Path
 
 from ai_memory.clock import Clock, rfc3339
+from ai_memory.plainfile import read_plain
 from ai_memory.scrub import scrub
 from ai_memory.store.filesystem import make_folder
 
@@ -84,7 +86,8 @@ def last_lines(logs: Path, count: int) -> list[str]:
     """The last `count` lines over all days, oldest first."""
     lines: list[str] = []
     for path, _ in sorted(_files(logs), key=lambda item: item[1], reverse=True):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() + lines
+        with suppress(OSError):
+            lines = read_plain(path).decode("utf-8", "replace").splitlines() + lines
         if len(lines) >= count:
             break
     return lines[-count:] if count > 0 else []

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 
 from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
+from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder, write_whole
 
 _HANDOFF = re.compile(r"[0-9a-f]{32}")
@@ -121,7 +122,7 @@ class Outbox:
     def read(self, name: str) -> str | None:
         """Text of one entry, or None."""
         try:
-            return self._path(name).read_text(encoding="utf-8")
+            return read_plain(self._path(name)).decode("utf-8")
         except FileNotFoundError:
             return None
 
@@ -153,7 +154,7 @@ class Outbox:
             return None
         with contextlib.suppress(OSError):
             os.utime(taken)  # the claim's own time, where a rename leaves the times alone
-        return taken.read_text(encoding="utf-8")
+        return read_plain(taken).decode("utf-8")
 
     def open_for(self, directory: str) -> list[str]:
         """Ids of the open handoffs entered for exactly that directory, newest first."""

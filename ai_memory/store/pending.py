@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ai_memory.errors import StoreFault
 from ai_memory.model import Author, Sanitized
+from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import sync_folder, write_whole
 
 FORMAT = 1
@@ -54,7 +55,7 @@ def save(path: Path, pending: Pending) -> None:
 def load(path: Path) -> Pending | None:
     """The change that waits to be finished, or None. Raises StoreFault when the log cannot be read."""
     try:
-        content = path.read_bytes()
+        content = read_plain(path)
     except FileNotFoundError:
         return None
     except OSError as fault:

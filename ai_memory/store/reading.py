@@ -11,6 +11,7 @@ from pathlib import Path
 from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.model import PageRef
 from ai_memory.paths import DataDir
+from ai_memory.plainfile import read_plain
 from ai_memory.store import born, driver, index, state_schema
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.desk import Desk
@@ -257,7 +258,7 @@ def differs_from_file(data_dir: DataDir, ref: PageRef) -> bool:
     if not is_writable(data_dir.root):
         return False
     try:
-        content = path.read_bytes()
+        content = read_plain(path)
     except (OSError, ValueError):
         content = None
     connection = _open(data_dir)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.paths import DataDir
+from ai_memory.plainfile import read_plain
 from ai_memory.scrub import scrub
 from ai_memory.store.filesystem import make_folder, write_whole
 
@@ -154,7 +155,7 @@ class Spool:
 
     def _reason(self, identifier: str) -> Quarantined:
         try:
-            note = json.loads((self._quarantine / f"{identifier}{_REASON_ENDING}").read_bytes())
+            note = json.loads(read_plain(self._quarantine / f"{identifier}{_REASON_ENDING}"))
             return Quarantined(identifier, str(note["reason"]), int(note["at_us"]))
         except (OSError, ValueError, KeyError, TypeError):
             return Quarantined(identifier, "no reason was kept", named_at_us(f"{identifier}.json"))
