@@ -18,7 +18,8 @@ PACKAGE = ROOT / "ai_memory"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
-        *("__init__", "errors", "clock", "paths", "model", "streams", "scrub", "scrub_named", "toml_text", "settings"),
+        *("__init__", "errors", "clock", "paths", "model", "streams", "plainfile"),
+        *("scrub", "scrub_named", "toml_text", "settings"),
         "config_table",
     ),
     ("text",),
