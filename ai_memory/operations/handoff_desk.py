@@ -18,6 +18,7 @@ from ai_memory.model import Page, PageRef, ResolvedBy, Scope
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field
 from ai_memory.operations.scoping import resolve
+from ai_memory.operations.session_names import known_session
 from ai_memory.scope.known import KnownProjects
 from ai_memory.store.log import Log
 from ai_memory.store.outbox import Outbox
@@ -168,7 +169,7 @@ def asking(memory: "Memory", agent: str | None, session: str | None, *, cwd: str
     """
     refuse_secrets(memory, agent=agent, session=session)
     named = agent_id(agent) or memory.caller.agent or ""
-    known = _known_session(memory, session) if session else memory.caller.session_id or ""
+    known = known_session(memory, session) if session else memory.caller.session_id or ""
     for harness in registry.HARNESSES if memory.caller.face == "cli" else ():
         raw = memory.caller.environ.get(harness.session_variable, "") if harness.session_variable else ""
         if raw and named in ("", harness.id):
@@ -185,12 +186,3 @@ def agent_id(name: str | None) -> str:
     if harness is None and not AGENT_ID.fullmatch(name):
         raise UsageFault(f"{echo(name)} is no name of an agent", hint="write it like claude-code or codex")
     return harness.id if harness else name
-
-
-def _known_session(memory: "Memory", name: str) -> str:
-    from ai_memory.store.state_sessions import find_session  # few calls name a session
-
-    with memory.state_reading() as connection:
-        if connection is None:
-            raise NotFound(f"no session {name}", hint="no session was captured yet: leave it out")
-        return find_session(connection, name).id

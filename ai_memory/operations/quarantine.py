@@ -126,8 +126,8 @@ def _find(spool: Spool, event: str) -> Quarantined:
 
 
 def _row(spool: Spool, one: Quarantined) -> SetAside:
-    size = len(spool.quarantined_bytes(one.event_id) or b"")
-    return SetAside(one.event_id, rfc3339(named_at_us(f"{one.event_id}.json")), shown(one.reason), size)
+    at = rfc3339(named_at_us(f"{one.event_id}.json"))
+    return SetAside(one.event_id, at, shown(one.reason), spool.quarantined_size(one.event_id))
 
 
 def quarantine_list_text(result: SetAsideList) -> str:

@@ -10,6 +10,7 @@ from ai_memory.operations.cleaning import clean, refuse_secrets, told_changes
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import locate
+from ai_memory.operations.session_names import known_session
 from ai_memory.operations.similar import similar_pages
 from ai_memory.text.limits import LIMITS, check_line
 from ai_memory.text.links import LINK_KINDS, unknown_kinds
@@ -204,14 +205,9 @@ def _appended(text: str, body: str) -> str:
 
 def _known_session(memory: "Memory", name: str) -> str:
     """The whole id of the session of that name. Errors: NotFound, Conflict, MemoryFault for a secret."""
-    from ai_memory.store.state_sessions import find_session  # few writes name a session
-
     check_line("session", name)
     refuse_secrets(memory, session=name)
-    with memory.state_reading() as connection:
-        if connection is None:
-            raise NotFound(f"no session {name}", hint="no session was captured yet: leave it out")
-        return find_session(connection, name).id
+    return known_session(memory, name)
 
 
 def _trailers(memory: "Memory", session: str | None) -> dict[str, str]:

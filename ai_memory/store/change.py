@@ -226,7 +226,7 @@ class Change:
         """Names that stand in a folder or were put there, by their key. Kept for the next page of the folder."""
         if folder not in self._keys:
             found = (name.decode("utf-8", "surrogateescape") for name, _, _ in self._wiki.folder_rows(head, folder))
-            self._keys[folder] = {(name.lower() if name.isascii() else names.path_key(name)): name for name in found}
+            self._keys[folder] = {names.path_key(name): name for name in found}
         return self._keys[folder]
 
     def _is_live(self, head: str | None, git_path: str) -> bool:

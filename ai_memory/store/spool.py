@@ -69,12 +69,8 @@ class Spool:
 
         Errors: ValueError when it is nothing that a hook writes: no regular file, or a larger one.
         """
-        path = f"{self._folder}/{name}"
         try:
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                raise ValueError("it is no regular file")
-            with open(os.open(path, _READ), "rb", buffering=0) as file:
-                content = file.read(MAX_EVENT_BYTES + 1)
+            content = _regular_bytes(f"{self._folder}/{name}")
         except FileNotFoundError:
             return None
         if len(content) > MAX_EVENT_BYTES:
@@ -123,14 +119,18 @@ class Spool:
 
     def quarantined_bytes(self, identifier: str) -> bytes | None:
         """What a quarantined event holds, at most `MAX_EVENT_BYTES`; None when it is gone or no regular file."""
-        path = self._quarantine / f"{identifier}.json"
         try:
-            if not stat.S_ISREG(path.lstat().st_mode):
-                return None
-            with open(os.open(path, _READ), "rb", buffering=0) as file:
-                return file.read(MAX_EVENT_BYTES)
-        except OSError:
+            return _regular_bytes(str(self._quarantine / f"{identifier}.json"))[:MAX_EVENT_BYTES]
+        except (OSError, ValueError):
             return None
+
+    def quarantined_size(self, identifier: str) -> int:
+        """Bytes of a quarantined event; 0 when it is gone or no regular file. Opens nothing."""
+        try:
+            status = (self._quarantine / f"{identifier}.json").lstat()
+        except OSError:
+            return 0
+        return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
     def retry(self, identifier: str) -> bool:
         """Let a quarantined event wait again; False when it is gone. Crash: it is in one of the two places."""
@@ -194,6 +194,14 @@ class Spool:
                 with contextlib.suppress(OSError):
                     if path.stat().st_mtime < limit:
                         path.unlink()
+
+
+def _regular_bytes(path: str) -> bytes:
+    """At most one byte more than an event may hold. Raises OSError, and ValueError for what is no regular file."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError("it is no regular file")
+    with open(os.open(path, _READ), "rb", buffering=0) as file:
+        return file.read(MAX_EVENT_BYTES + 1)
 
 
 def event_id(name: str) -> str:
