@@ -3,67 +3,68 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 INDEX_SCHEMA = 3
 """Number in the index's file name. No migration runs on the index: another number means a rebuild."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataDir:
-    """Names of the files and folders below one data dir; touches no disk."""
+    """Names of the files and folders below one data dir; touches no disk. Each is made once: a write asks 60 times."""
 
     root: Path
 
-    @property
+    @cached_property
     def config(self) -> Path:
         return self.root / "config.toml"
 
-    @property
+    @cached_property
     def wiki(self) -> Path:
         return self.root / "wiki"
 
-    @property
+    @cached_property
     def git(self) -> Path:
         return self.wiki / ".git"
 
-    @property
+    @cached_property
     def pending(self) -> Path:
         return self.root / "pending"
 
-    @property
+    @cached_property
     def born(self) -> Path:
         return self.root / "born.json"
 
-    @property
+    @cached_property
     def state(self) -> Path:
         return self.root / "state.db"
 
-    @property
+    @cached_property
     def index(self) -> Path:
         return self.root / f"index-{INDEX_SCHEMA}.db"
 
-    @property
+    @cached_property
     def spool(self) -> Path:
         return self.root / "spool"
 
-    @property
+    @cached_property
     def quarantine(self) -> Path:
         return self.spool / "quarantine"
 
-    @property
+    @cached_property
     def outbox(self) -> Path:
         return self.root / "outbox"
 
-    @property
+    @cached_property
     def hook_policy(self) -> Path:
         return self.root / "hook-policy.json"
 
-    @property
+    @cached_property
     def locks(self) -> Path:
         return self.root / "locks"
 
-    @property
+    @cached_property
     def logs(self) -> Path:
         return self.root / "logs"
 

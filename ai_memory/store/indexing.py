@@ -70,26 +70,50 @@ def discard(data_dir: DataDir) -> None:
         Path(f"{data_dir.index}{suffix}").unlink(missing_ok=True)
 
 
-def follow(data_dir: DataDir, wiki: Wiki, *, old: str | None, new: str, changed: Mapping[str, bytes | None]) -> bool:
+class WriterIndex:
+    """The index as one writer uses it, opened when it is first asked for: each last connection that closes costs SQLite
+    four syncs. Call under the writer lock.
+    """
+
+    def __init__(self, data_dir: DataDir) -> None:
+        self._data_dir = data_dir
+        self._connection: Connection | None = None
+
+    def present(self) -> Connection | None:
+        """A connection to a sound index, or None when there is none."""
+        if self._connection is None:
+            self._connection = open_index(self._data_dir)
+        return self._connection
+
+    def created(self) -> Connection:
+        """The same; where there was none, an empty one that knows no commit."""
+        if self._connection is None:
+            self._connection = open_or_create(self._data_dir)
+        return self._connection
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+def follow(
+    connection: Connection, wiki: Wiki, *, old: str | None, new: str, changed: Mapping[str, bytes | None]
+) -> bool:
     """Take one commit over `old` into the index; False when the index was elsewhere and could not catch up cheaply.
 
     Call under the writer lock. Crash: one transaction, its head moves with the rows.
     """
-    connection = open_or_create(data_dir)
-    try:
-        if index.head(connection) != old:
-            return catch_up(connection, wiki, new)
-        at_us = wiki.note(new).at_us
-        files = [
-            IndexedFile(path, None if content is None else blob_id(content), content, at_us)
-            for path, content in sorted(changed.items())
-        ]
-        with driver.transaction(connection):
-            index.put_files(connection, files)
-            index.set_head(connection, new)
-        return True
-    finally:
-        connection.close()
+    if index.head(connection) != old:
+        return catch_up(connection, wiki, new)
+    at_us = wiki.note(new).at_us
+    files = [
+        IndexedFile(path, None if content is None else blob_id(content), content, at_us)
+        for path, content in sorted(changed.items())
+    ]
+    with driver.transaction(connection):
+        index.put_files(connection, files)
+        index.set_head(connection, new)
+    return True
 
 
 def catch_up(connection: Connection, wiki: Wiki, head: str | None) -> bool:

@@ -83,7 +83,7 @@ class WriterLock:
             self._leave(lock)
 
     def holder(self) -> Holder | None:
-        """Who signed the note last, or None. The note outlives nobody: it is removed on leaving."""
+        """Who signed the note last, or None. The note outlives nobody: it is emptied on leaving."""
         try:
             row = json.loads(read_plain(self._note))
             return Holder(int(row["pid"]), str(row["command"]), str(row["host"]), int(row["since_us"]))
@@ -133,7 +133,7 @@ class WriterLock:
 
     def _leave(self, lock: FileLock) -> None:
         with suppress(OSError):
-            self._note.unlink(missing_ok=True)
+            os.truncate(self._note, 0)  # a new file for each write costs 1 ms on ext4
         lock.release()
 
 

@@ -10,29 +10,29 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from ai_memory.paths import DataDir
-from ai_memory.store import index, indexing
-from ai_memory.store.driver import Connection, DatabaseError, transaction
+from ai_memory.store import index
+from ai_memory.store.driver import DatabaseError, transaction
+from ai_memory.store.indexing import WriterIndex
 
 
 class Looks:
     """Kept in the index, which may be lost: then everything is looked at again. Call under the writer lock."""
 
-    def __init__(self, data_dir: DataDir) -> None:
+    def __init__(self, data_dir: DataDir, opened: WriterIndex) -> None:
         self._data_dir = data_dir
-        self._connection: Connection | None = None
+        self._index = opened
         self._seen: dict[str, int] = {}
         """Folders looked at by this writer, with their time."""
 
     def close(self) -> None:
-        """Write down what was seen. A folder is forgotten rather than a command failed."""
+        """Write down what was seen, and let go of the index. A folder is forgotten rather than a command failed."""
         with suppress(DatabaseError):
-            if self._seen and (connection := self._opened()) is not None:
+            if self._seen and (connection := self._index.present()) is not None:
                 with transaction(connection):
                     connection.executemany(
                         "INSERT OR REPLACE INTO looks (folder, changed_ns) VALUES (?, ?)", sorted(self._seen.items())
                     )
-        if self._connection is not None:
-            self._connection.close()
+        self._index.close()
 
     # --- folders ---
 
@@ -56,7 +56,7 @@ class Looks:
 
     def _stored(self, folder: str) -> int | None:
         with suppress(DatabaseError):
-            if (connection := self._opened()) is not None:
+            if (connection := self._index.present()) is not None:
                 row = connection.execute("SELECT changed_ns FROM looks WHERE folder = ?", (folder,)).fetchone()
                 return int(row[0]) if row else None
         return None
@@ -65,16 +65,10 @@ class Looks:
 
     def vanished(self) -> dict[str, int]:
         """Files that were missing at the last look, with the time (µs) of the first one."""
-        connection = self._opened()
+        connection = self._index.present()
         return {} if connection is None else index.vanished(connection)
 
     def set_vanished(self, seen: Mapping[str, int]) -> None:
-        connection = self._opened()
+        connection = self._index.present()
         if connection is not None:
             index.write_vanished(connection, seen)
-
-    def _opened(self) -> Connection | None:
-        """One connection for all that this writer asks: each last one that closes costs SQLite four syncs."""
-        if self._connection is None:
-            self._connection = indexing.open_index(self._data_dir)
-        return self._connection

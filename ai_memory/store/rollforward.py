@@ -16,6 +16,7 @@ from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import DatabaseError, is_full_disk, transaction
 from ai_memory.store.filesystem import nearest_folder, sync_together
 from ai_memory.store.gitindex import GitIndex, regular_status
+from ai_memory.store.indexing import WriterIndex
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.pending import PathChange, Pending
 from ai_memory.store.wiki import Wiki
@@ -56,9 +57,10 @@ def _recorded(fault: Exception, root: Path) -> Recorded:
 class RollForward:
     """Applies one redo log. Call under the writer lock."""
 
-    def __init__(self, data_dir: DataDir, wiki: Wiki, step: Callable[[str], None]) -> None:
+    def __init__(self, data_dir: DataDir, wiki: Wiki, index: WriterIndex, step: Callable[[str], None]) -> None:
         self._data_dir = data_dir
         self._wiki = wiki
+        self._index = index
         self._step = step
 
     def finish(self, change: Pending) -> Applied:
@@ -224,7 +226,7 @@ class RollForward:
     def _follow_index(self, commit: str | None, paths: Mapping[str, bytes | None]) -> None:
         if commit is None or self._wiki.head() != commit:
             return  # someone committed on top: the next reader catches up by what differs
-        indexing.follow(self._data_dir, self._wiki, old=self._wiki.parent(commit), new=commit, changed=paths)
+        indexing.follow(self._index.created(), self._wiki, old=self._wiki.parent(commit), new=commit, changed=paths)
         self._step("search-index")
 
     def _sync_names(self, paths: Mapping[str, bytes | None]) -> None:

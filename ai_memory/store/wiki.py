@@ -31,6 +31,7 @@ PACK_ABOVE = 2_000
 _KINDS = {b"blob": Blob.type_num, b"tree": Tree.type_num, b"commit": Commit.type_num}
 _REGULAR = stat.S_IFREG | 0o644
 _TREE_CACHE = 4_096
+_COMMIT_CACHE = 16
 _ROWS_CACHE = 64
 
 
@@ -70,6 +71,7 @@ class Wiki:
         self._tree = lru_cache(_TREE_CACHE)(self._read_tree)
         self._rows = lru_cache(_ROWS_CACHE)(self._read_rows)
         self._entry = lru_cache(_TREE_CACHE)(self._find_entry)
+        self._commit = lru_cache(_COMMIT_CACHE)(self._read_commit)
 
     @classmethod
     def create(cls, folder: Path) -> None:
@@ -310,7 +312,7 @@ class Wiki:
         """One entry of a tree, without an index of all the others: that costs 8 ms for 10,000."""
         return next(((mode, made) for name, mode, made in self._rows(tree)[1] if name == wanted), None)
 
-    def _commit(self, commit: str) -> Commit:
+    def _read_commit(self, commit: str) -> Commit:
         kind, content = self._raw(commit)
         found = Commit.from_raw_string(kind, content)
         if not isinstance(found, Commit):

@@ -16,7 +16,7 @@ from ai_memory.store.change import Change, Committed
 from ai_memory.store.desk import Desk
 from ai_memory.store.gitindex import GitIndex
 from ai_memory.store.head import unfinished
-from ai_memory.store.indexing import Progress, Reindexed
+from ai_memory.store.indexing import Progress, Reindexed, WriterIndex
 from ai_memory.store.lock import WriterLock
 from ai_memory.store.looks import Looks
 from ai_memory.store.pending import PathChange, Pending
@@ -48,7 +48,8 @@ class Writer:
         self._desk = desk
         self._data_dir = desk.data_dir
         self._wiki = wiki
-        self._looks = Looks(desk.data_dir)
+        self._index = WriterIndex(desk.data_dir)
+        self._looks = Looks(desk.data_dir, self._index)
         self._left_over: Recorded | None = None
 
     @classmethod
@@ -162,7 +163,7 @@ class Writer:
         return applied
 
     def _roll_forward(self, change: Pending) -> Applied:
-        applied = RollForward(self._data_dir, self._wiki, self._desk.step).finish(change)
+        applied = RollForward(self._data_dir, self._wiki, self._index, self._desk.step).finish(change)
         self._left_over = applied.left_over
         return applied
 
@@ -255,8 +256,7 @@ class Writer:
 
     def catch_up_index(self) -> bool:
         """Bring the search index to the branch; False when that takes a rebuild."""
-        with closing(indexing.open_or_create(self._data_dir)) as connection:
-            return indexing.catch_up(connection, self._wiki, self._wiki.head())
+        return indexing.catch_up(self._index.created(), self._wiki, self._wiki.head())
 
     def install_index(self) -> bool:
         """Take over what `indexing.build` made, and what was committed meanwhile."""
