@@ -116,6 +116,7 @@ class HookSpool:
         lowest=100,
         highest=1_000_000,
     )
+    max_mib: int = setting(256, Kind.NUMBER, "The same, in MiB of all events together.", lowest=16, highest=1_000_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,7 +312,7 @@ class Call:
         from ai_memory import hook_event, hook_spool
 
         is_tool = self.kind in ("pre-tool-use", "post-tool-use")
-        load = hook_spool.Load(self.data_dir, policy.max_files, must_look=False)
+        load = hook_spool.Load(self.data_dir, policy.max_files, policy.max_mib << 20, must_look=False)
         if load.is_full and is_tool:
             hook_spool.count_dropped(self.data_dir)
             return

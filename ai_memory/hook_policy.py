@@ -54,7 +54,7 @@ class Policy:
 
     __slots__ = (
         *("_settings", "allow", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
-        *("keeps_answers", "keeps_prompts", "max_files", "reason"),
+        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason"),
     )
 
     def __init__(self) -> None:
@@ -66,6 +66,7 @@ class Policy:
         self.drops_subagents = False
         self.is_unknown = False
         self.max_files = 10_000
+        self.max_mib = 256
         self.ignored: list[str] = []
         self.extra: list[str] = []
         self.allow: list[str] = []
@@ -92,6 +93,8 @@ class Policy:
         self.allow = _texts(settings.get("allow"))
         if isinstance(settings.get("max_files"), int):
             self.max_files = settings["max_files"]
+        if isinstance(settings.get("max_mib"), int):
+            self.max_mib = settings["max_mib"]
 
     def use_marker(self, path: str, compiled: "Mapping[str, Any]") -> None:
         """A marker comes with a repository: it may only narrow what the person's own settings keep."""

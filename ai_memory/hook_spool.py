@@ -23,6 +23,8 @@ KICK_S = 1.0
 """A burst of hooks starts one drain, not one each, until that drain beats."""
 WAITING = 32
 """Tool events start a drain only when so many files wait: an agent at work calls tools many times a minute."""
+EVENT_BYTES = 128 << 10
+"""No event that a hook writes is larger: prompt or input, output and text are capped, and JSON may double them."""
 LOOK_EVERY = 16
 """The spool is listed one time in so many: listing 10,000 names costs 8 ms (decision B6)."""
 
@@ -91,27 +93,41 @@ class Load:
 
     __slots__ = ("is_full", "waiting")
 
-    def __init__(self, data_dir: str, max_files: int, *, must_look: bool) -> None:
+    def __init__(self, data_dir: str, max_files: int, max_bytes: int, *, must_look: bool) -> None:
         spool = os.path.join(data_dir, "spool")
         flag = os.path.join(spool, ".full")
         self.waiting = 0
         self.is_full = os.path.exists(flag)  # noqa: PTH110
         if not (must_look or os.urandom(1)[0] % LOOK_EVERY == 0):
             return
-        self.waiting = count(spool)
-        if self.waiting >= max_files and not self.is_full:
+        names = _events(spool)
+        self.waiting = len(names)
+        is_full = self.waiting >= max_files
+        if not is_full and self.waiting * EVENT_BYTES >= max_bytes:  # else they cannot hold so much
+            is_full = _size(spool, names) >= max_bytes
+        if is_full and not self.is_full:
             _touch(flag)
-        elif self.waiting < max_files and self.is_full:
+        elif self.is_full and not is_full:
             remove(flag)
-        self.is_full = self.waiting >= max_files
+        self.is_full = is_full
 
 
-def count(spool: str) -> int:
-    """How many events wait."""
+def _events(spool: str) -> "list[str]":
     try:
-        return sum(1 for name in os.listdir(spool) if name.endswith(".json") and name[0] != ".")
+        return [name for name in os.listdir(spool) if name.endswith(".json") and name[0] != "."]
     except OSError:
-        return 0
+        return []
+
+
+def _size(spool: str, names: "list[str]") -> int:
+    """Bytes of the events; one that a drain took meanwhile counts for nothing."""
+    total = 0
+    for name in names:
+        try:
+            total += os.stat(os.path.join(spool, name)).st_size
+        except OSError:
+            continue
+    return total
 
 
 def count_dropped(data_dir: str) -> None:

@@ -1,10 +1,12 @@
 """How the memory is: what it holds, what waits, what is degraded."""
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory import __version__
 from ai_memory.clock import rfc3339
+from ai_memory.config_table import Config
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.configured import configured
@@ -14,17 +16,22 @@ from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.store import driver
 from ai_memory.store.head import read_head
+from ai_memory.store.reading import is_writable
 from ai_memory.store.spool import Spool
 from ai_memory.store.state import Drain, last_drain
 from ai_memory.store.state_sessions import totals
+from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ai_memory.store.memory import Memory
 
+LEAST_FREE_BYTES = 1 << 20
+"""Below this not even an event of a few KiB is sure to be kept."""
 FAULTS_SHOWN = 5
 """Broken pages that are named; of more only the number is told."""
+LONG_US = 7 * DAY_US
 LATE_US = 600_000_000
 """An event that waits longer than ten minutes was forgotten by the drain: hooks start one every few seconds."""
 
@@ -47,6 +54,10 @@ class SpoolState:
     size_bytes: int
     oldest_at: str | None
     quarantined: int
+    dropped: int
+    """Tool events that hooks gave up because one of these bounds was reached, ever."""
+    max_files: int
+    max_mib: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +132,11 @@ def status(
         mine = snapshot.pages(workspace=scope.workspace, project=scope.project, limit=1).total if scope else 0
         faults = snapshot.faults() if held.faulty_pages else []
         indexed, gaps = snapshot.head, (*snapshot.gaps, *left)
-    problems += [*untold, *_settings_faults(memory)]
+    settings = _settings(memory, problems)
+    problems += untold
     sessions, open_sessions, observations, drain = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
-    spool = _spool(memory)
+    spool = _spool(memory, settings)
     index = IndexState(indexed, head, indexed != head)
     problems += _degraded(memory, spool, drain, index, faults)
     told = _one_line(scope, mine if scope else held.pages, spool, problems) if line else None
@@ -169,13 +181,13 @@ def adopt_by_hand(memory: "Memory", problems: list[str]) -> tuple[str, ...]:
     return left
 
 
-def _settings_faults(memory: "Memory") -> list[str]:
-    """What is wrong with config.toml or its variables. A status goes by none of them, a search does."""
+def _settings(memory: "Memory", problems: list[str]) -> Config:
+    """The settings; the defaults where config.toml or its variables are wrong, which becomes a problem."""
     try:
-        configured(memory)
+        return configured(memory) or Config()
     except MemoryFault as fault:
-        return [f"the settings cannot be read: {fault.message}{f' ({fault.hint})' if fault.hint else ''}"]
-    return []
+        problems.append(f"the settings cannot be read: {fault.message}{f' ({fault.hint})' if fault.hint else ''}")
+        return Config()
 
 
 def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None]:
@@ -197,10 +209,19 @@ def _drain(drain: Drain) -> DrainState:
     )
 
 
-def _spool(memory: "Memory") -> SpoolState:
+def _spool(memory: "Memory", settings: Config) -> SpoolState:
     counted = Spool(memory.data_dir).counts()
     oldest = None if counted.oldest_at_us is None else rfc3339(counted.oldest_at_us)
-    return SpoolState(counted.files, counted.size_bytes, oldest, counted.quarantined)
+    bounds = settings.hook_spool
+    return SpoolState(
+        counted.files,
+        counted.size_bytes,
+        oldest,
+        counted.quarantined,
+        counted.dropped,
+        bounds.max_files,
+        bounds.max_mib,
+    )
 
 
 def _lock(memory: "Memory") -> LockState | None:
@@ -221,12 +242,12 @@ def _degraded(
     hindrance = memory.hindrance()
     if hindrance:
         problems.append(f"{hindrance.message} {hindrance.hint}")
+    problems += _disk_problems(memory)
     problems += [f"{ref.workspace}/{ref.project}:{ref.path} {in_full(fault)}" for ref, fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         more = len(faults) - FAULTS_SHOWN
         problems.append(f"{more} more pages cannot be read in full: ai-memory pages --all marks them")
-    if spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LATE_US):
-        problems.append(f"{spool.pending} events wait since {spool.oldest_at}: run ai-memory drain")
+    problems += _spool_problems(memory, spool)
     if spool.quarantined:
         problems.append(f"{spool.quarantined} events could not be applied: see `ai-memory quarantine list`")
     if drain and drain.fault:
@@ -234,6 +255,39 @@ def _degraded(
     if index.is_behind:
         problems.append("the index is behind the wiki: the next command catches up, or run ai-memory reindex")
     return problems
+
+
+def _spool_problems(memory: "Memory", spool: SpoolState) -> list[str]:
+    problems = []
+    if spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LONG_US):
+        problems.append(
+            f"{spool.pending} events wait, the oldest since {spool.oldest_at}, more than a week: no drain could apply"
+            " them; `ai-memory drain` says why. Nothing is thrown away for its age"
+        )
+    elif spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LATE_US):
+        problems.append(f"{spool.pending} events wait since {spool.oldest_at}: run ai-memory drain")
+    if spool.pending >= spool.max_files or spool.size_bytes >= spool.max_mib << 20:
+        problems.append(
+            f"the spool is full ({spool.pending} of {spool.max_files} events, {spool.size_bytes >> 20} of"
+            f" {spool.max_mib} MiB): new tool events are dropped until a drain has made room; run ai-memory drain"
+        )
+    return problems
+
+
+def _disk_problems(memory: "Memory") -> list[str]:
+    """What keeps hooks from writing: they stay silent for the agent's sake, so this is where it is told."""
+    root = memory.data_dir.root
+    spool = memory.data_dir.spool
+    blocked = next((folder for folder in (root, spool) if folder.is_dir() and not is_writable(folder)), None)
+    if blocked is not None:
+        return [f"{blocked} cannot be written here: hooks keep nothing; check its owner and permissions"]
+    try:
+        free = shutil.disk_usage(root).free
+    except OSError:
+        return []
+    if free < LEAST_FREE_BYTES:
+        return [f"the disk of {root} is full ({free >> 10} KiB free): hooks keep nothing; free some space"]
+    return []
 
 
 def status_text(result: Status) -> str:
@@ -262,8 +316,12 @@ def _project_words(scope: Scope | None, pages: int) -> str:
 
 
 def _spool_words(spool: SpoolState) -> str:
-    waiting = f"{spool.pending} waiting since {spool.oldest_at}" if spool.pending else "empty"
-    return f"{waiting}, {spool.quarantined} in quarantine" if spool.quarantined else waiting
+    words = [f"{spool.pending} waiting since {spool.oldest_at}" if spool.pending else "empty"]
+    if spool.quarantined:
+        words.append(f"{spool.quarantined} in quarantine")
+    if spool.dropped:
+        words.append(f"{spool.dropped} tool events dropped when it was full")
+    return ", ".join([*words, f"holds {spool.max_files} events or {spool.max_mib} MiB"])
 
 
 def _driver_words(found: DriverState) -> str:

@@ -5,7 +5,8 @@ The form, read by `ai_memory.hook_policy` (a TOML reader would cost a hook 4 to 
     {"v": 1,
      "config": {"size": 120, "mtime_ns": 17…} or null,      config.toml as it was read
      "settings": {"prompts": true, "assistant": "off", "claim": true, "drop_events": […], "drop_tools": […],
-                  "drop_call_ids": […], "extra": […], "allow": […], "max_files": 10000},
+                  "drop_call_ids": […], "extra": […], "allow": […], "max_files": 10000,
+                  "max_mib": 256},
      "markers": {"/abs/.ai-memory.toml": {"size": 80, "mtime_ns": 17…, "valid": true, "ignore_paths": […],
                   "prompts": null, "assistant": null, "claim": null, "drop_subagents": false}}}
 
@@ -33,6 +34,7 @@ HOOK_SETTINGS: Mapping[str, str] = {
     "extra": "sanitize.extra_patterns",
     "allow": "sanitize.allowlist",
     "max_files": "hook_spool.max_files",
+    "max_mib": "hook_spool.max_mib",
 }
 """What a hook calls a setting -> its key. A hook knows of no others, and takes them from the file alone."""
 

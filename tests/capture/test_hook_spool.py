@@ -97,7 +97,7 @@ def test_above_the_bound_tool_events_are_dropped_and_counted_but_nothing_else(de
     (desk.data / "hook-policy.json").write_text('{"v":1,"settings":{"max_files":3},"markers":{}}')
     for number in range(3):
         (spool / f"{number:019d}-1-00000000.json").write_text("{}")
-    load = hook_spool.Load(str(desk.data), 3, must_look=True)
+    load = hook_spool.Load(str(desk.data), 3, 1 << 28, must_look=True)
     assert (load.is_full, load.waiting) == (True, 3)
     tool = desk.payload("PostToolUse", tool_name="Bash")
     desk.run("post-tool-use", tool)
@@ -109,9 +109,25 @@ def test_above_the_bound_tool_events_are_dropped_and_counted_but_nothing_else(de
     assert (spool / ".dropped").stat().st_size == 2
     for path in sorted(spool.glob("*.json"))[2:]:
         path.unlink()
-    assert not hook_spool.Load(str(desk.data), 3, must_look=True).is_full
+    assert not hook_spool.Load(str(desk.data), 3, 1 << 28, must_look=True).is_full
     desk.run("post-tool-use", tool)
     assert [event.get("event") for event in desk.events()].count("post-tool-use") == 1
+
+
+def test_the_bound_counts_bytes_too_and_opens_no_file_while_so_many_events_cannot_hold_them(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = desk.data / "spool"
+    spool.mkdir()
+    for number in range(8):
+        (spool / f"{number:019d}-1-00000000.json").write_bytes(b"x" * 1024)
+    looked: list[str] = []
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: (looked.append(str(path)), stat(path, **more))[1])
+    assert not hook_spool.Load(str(desk.data), 100, 8 * hook_spool.EVENT_BYTES + 1, must_look=True).is_full
+    assert [path for path in looked if path.endswith("00.json")] == []
+    assert hook_spool.Load(str(desk.data), 100, 8 * 1024, must_look=True).is_full
+    assert not hook_spool.Load(str(desk.data), 100, 8 * 1024 + 1, must_look=True).is_full
 
 
 def test_a_hundred_hooks_at_once_lose_nothing(desk: Desk) -> None:

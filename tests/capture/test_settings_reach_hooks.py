@@ -86,7 +86,7 @@ def test_a_changed_setting_reaches_the_next_hook(
 
 
 def test_every_setting_of_hooks_is_tried_in_this_file() -> None:
-    assert {row[0] for row in CHANGES} | {"hook_spool.max_files"} == set(HOOK_SETTINGS.values())
+    assert {row[0] for row in CHANGES} | {"hook_spool.max_files", "hook_spool.max_mib"} == set(HOOK_SETTINGS.values())
 
 
 def test_the_bound_of_the_spool_reaches_the_hooks(desk: Configured) -> None:

@@ -155,7 +155,7 @@ READERS = [file for file in sorted(PACKAGE.rglob("*.py")) if file.name not in ("
 def test_every_setting_is_read_somewhere() -> None:
     read = set().union(*map(reads_of, READERS))
     assert {one.key for one in SETTINGS} - read == set()
-    assert "hook_spool.max_mib" not in read
+    assert "hook_spool.max_age" not in read
 
 
 def test_what_is_compiled_for_hooks_is_read_by_them() -> None:
