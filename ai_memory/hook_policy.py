@@ -130,6 +130,12 @@ class Policy:
             self.drop(f"{tool} searches where ignore_paths are set")
             return
         named, is_complete = candidates(given)
+        for command in _commands(given):
+            from ai_memory import hook_commands  # only where paths are ignored and a shell ran
+
+            read = hook_commands.reads_of(command)
+            named += read.paths[:MAX_CANDIDATES]
+            is_complete = is_complete and read.is_clear and len(read.paths) <= MAX_CANDIDATES
         if any(self.matches(path, cwd=cwd, base=base, home=home) for path in named):
             self.drop("a path of ignore_paths")
         elif not is_complete or (plain in _FILE_TOOLS and not named):
@@ -240,11 +246,21 @@ def _collect(given: "Any", found: "list[str]", depth: int) -> None:
             elif isinstance(value, list):
                 _collect(value, found, depth + 1)
         for key in _COMMAND_KEYS:
-            value = given.get(key)
-            if isinstance(value, list):
-                value = " ".join(one for one in value if isinstance(one, str))
-            if isinstance(value, str):
-                _collect_command(value, found)
+            if isinstance(given.get(key), (str, list)):
+                _collect_command(_joined(given[key]), found)
+
+
+def _commands(given: "Any") -> "list[str]":
+    """The shell commands of an input. A patch is none."""
+    found = [given] if isinstance(given, str) else []
+    if isinstance(given, dict):
+        found = [_joined(given[key]) for key in _COMMAND_KEYS[:3] if isinstance(given.get(key), (str, list))]
+        found += [given["CommandLine"]] if isinstance(given.get("CommandLine"), str) else []
+    return [text for text in found if "*** Begin Patch" not in text]
+
+
+def _joined(command: "str | list[Any]") -> str:
+    return command if isinstance(command, str) else " ".join(one for one in command if isinstance(one, str))
 
 
 def _collect_command(text: str, found: "list[str]") -> None:

@@ -290,3 +290,63 @@ def test_more_paths_than_are_read_keep_metadata_only() -> None:
     policy.ignored = ["secret/**"]
     policy.judge_paths("ReadMany", {"paths": [f"p/{at}" for at in range(40)]}, cwd="/c", base="/c", home="/h")
     assert policy.decision == "metadata"
+
+
+NAMES = '[capture]\nignore_paths = ["secret", "vault/**"]\n'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat secret",
+        "sed -n 1,5p secret",
+        "head -3 secret | wc -l",
+        "less secret",
+        "grep password secret",
+        "sort < secret",
+        "LC_ALL=C sudo cat secret",
+        "timeout 5 tail -f secret",
+        "bash -lc 'cat secret'",
+        "/usr/bin/cat secret",
+        "cd vault && cat keys",
+        "cd vault; cd deeper; head keys",
+        'cat "secret"',
+        "ls; cp secret /tmp/x",
+        "Get-Content secret",
+        ["bash", "-lc", "cat secret"],
+    ],
+)
+def test_a_shell_that_reads_an_ignored_file_leaves_no_event(desk: Ruled, command: object) -> None:
+    desk.mark(NAMES)
+    assert desk.tool("Bash", command=command) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("rg TOKEN", "git grep TOKEN", "grep -rn TOKEN", "cat *", "cat $FILE", "cd $D && ls"),
+        *("git diff", "git -C . show HEAD", "git log -p"),
+    ],
+)
+def test_a_shell_that_may_read_ignored_files_leaves_metadata(desk: Ruled, command: str) -> None:
+    desk.mark(NAMES)
+    event = desk.tool("Bash", command=command)
+    assert event is not None
+    assert event["flags"] == ["metadata-only"]
+    assert not {"input", "output"} & set(event)
+
+
+@pytest.mark.parametrize(
+    "command", ["cat README.md", "pytest -q", "git status", "echo secret", "cd docs && cat index", "grep TOKEN main.py"]
+)
+def test_other_commands_are_kept_where_paths_are_ignored(desk: Ruled, command: str) -> None:
+    desk.mark(NAMES)
+    event = desk.tool("Bash", command=command)
+    assert event is not None
+    assert event["output"] == "OUTPUT"
+
+
+def test_more_files_than_are_looked_at_keep_metadata_only(desk: Ruled) -> None:
+    desk.mark(NAMES)
+    event = desk.tool("Bash", command="cat " + " ".join(f"f{at}" for at in range(40)) + " secret")
+    assert event is None or event["flags"] == ["metadata-only"]
