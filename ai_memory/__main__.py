@@ -70,6 +70,10 @@ def _leave(code: int) -> None:
 
 def _run(words: "list[str]") -> int:
     match words:
+        case ["hook", *rest] if "--batch" in rest:
+            from ai_memory.hook_batch import main as batch  # for producers, which harnesses are not
+
+            return batch(rest)
         case ["hook", *rest]:
             from ai_memory.hook_front import main as hook  # the hook's budget is 3 x a bare interpreter
 

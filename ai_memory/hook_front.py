@@ -5,6 +5,7 @@ context of a starting session in that harness's form, else its empty form. It al
 dir: without one that was initialised it does nothing. The drain does the rest.
 
     ai-memory hook --event E --agent A [--data-dir D] [--check-capture] [--capture-mode allowlist]
+        [--extension NS] [--source-event NAME] [--ingest-key KEY] [--occurred-at T]
 
 *Source*: decisions B4, B5, B8, B9; the harnesses' own pages about hooks.
 """
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ai_memory.hook_places import Surroundings
     from ai_memory.hook_policy import Policy
+    from ai_memory.hook_producer import Producer
 
 MAX_BYTES = 8 << 20
 TAIL_BYTES = 64 << 10
@@ -40,10 +42,11 @@ _WITHOUT_IDS = ("copilot-cli", "devin", "zcode")
 class Options:
     """The words of the command. Unknown ones are no fault: an installed command may be older or newer."""
 
-    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_check", "payload")
+    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_check", "payload", "producer")
 
     def __init__(self, argv: "Sequence[str]") -> None:
         values = {"--event": "", "--agent": "", "--data-dir": "", "--capture-mode": ""}
+        self.producer: dict[str, str] = {}
         self.is_check = "--check-capture" in argv
         self.payload = ""
         words = iter(argv)
@@ -51,6 +54,8 @@ class Options:
             name, equals, value = word.partition("=")
             if name in values:
                 values[name] = value if equals else next(words, "")
+            elif name in ("--extension", "--source-event", "--ingest-key", "--occurred-at"):
+                self.producer[name[2:]] = value if equals else next(words, "")
             elif word[:1] == "{":  # Codex's `notify` gives the payload as its last argument
                 self.payload = word
         self.event = values["--event"]
@@ -130,8 +135,7 @@ def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
     agent = hook_payload.canonical_agent(options.agent)
     stdin = Stdin().read() if not options.payload else Stdin()
     data_dir = hook_places.find_data_dir(options.data_dir, environ)
-    is_off = environ.get("AI_MEMORY_CAPTURE", "").strip().lower() in _OFF
-    if (is_off or not _is_initialised(data_dir)) and not options.is_check:
+    if (is_off(environ) or not is_initialised(data_dir)) and not options.is_check:
         return _empty(agent, hook_payload.canonical_event(options.event)), None
     flags: list[str] = []
     raw = options.payload.encode() if options.payload else bytes(stdin.head)
@@ -141,11 +145,16 @@ def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
         flags.append("oversize" if stdin.is_oversize else "late")
     if payload is None:
         return _empty(agent, hook_payload.canonical_event(options.event)), None
-    call = Call(options, payload, agent=agent, data_dir=data_dir, flags=flags, is_off=is_off)
+    call = Call(options, payload, agent=agent, data_dir=data_dir, flags=flags, is_off=is_off(environ))
     return call.check() if options.is_check else call.take()
 
 
-def _is_initialised(data_dir: str) -> bool:
+def is_off(environ: "Mapping[str, str]") -> bool:
+    """Whether the caller's environment wants no capture."""
+    return environ.get("AI_MEMORY_CAPTURE", "").strip().lower() in _OFF
+
+
+def is_initialised(data_dir: str) -> bool:
     return os.path.isdir(os.path.join(data_dir, "wiki")) or os.path.isdir(os.path.join(data_dir, "spool"))
 
 
@@ -182,6 +191,9 @@ class Call:
         self.process = os.getppid()
         told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
         named = str(told or options.event or payload.get("type") or "")
+        self.producer, self.refusal = self._producer()
+        if self.producer is not None and self.producer.source_event:
+            named = self.producer.source_event
         self.source_event = named[: hook_payload.NAME_LENGTH + hook_payload.REACH]
         self.kind = hook_payload.canonical_event(options.event or self.source_event)
         self.caller = hook_payload.detect(payload, agent, os.environ)
@@ -194,6 +206,17 @@ class Call:
         self.cwd = hook_payload.cwd_of(payload)
         if not self.cwd and not hook_payload.names_cwd(payload):
             self.cwd = self._cwd_from_elsewhere()
+
+    def _producer(self) -> "tuple[Producer | None, str]":
+        """What somebody other than a harness says of the event, or why that cannot be."""
+        if not self.options.producer:
+            return None, ""
+        from ai_memory import hook_producer  # only where one of its flags is given
+
+        try:
+            return hook_producer.Producer(self.options.producer, now_us=self.now_us), ""
+        except hook_producer.Refused as fault:
+            return None, str(fault)
 
     def _session_from_elsewhere(self) -> str:
         environ = os.environ
@@ -238,6 +261,8 @@ class Call:
             policy.judge_paths(tool, given, cwd=self.cwd, base=base, home=home)
         if self.is_off:
             policy.drop("AI_MEMORY_CAPTURE is off")
+        elif self.refusal:
+            policy.drop(self.refusal)
         return policy, around
 
     def check(self) -> "tuple[bytes, None]":
@@ -246,7 +271,7 @@ class Call:
 
         policy, _ = self.policy()
         decision, reason = policy.decision, policy.reason
-        if not _is_initialised(self.data_dir):
+        if not is_initialised(self.data_dir):
             decision, reason = "drop", f"{self.data_dir} is no data dir"
         elif not self.session:
             decision, reason = "drop", "the event names no session"
@@ -254,6 +279,19 @@ class Call:
             decision, reason = "metadata", "prompts are not captured"
         found = {"v": 1, "decision": decision, "reason": reason, "event": self.kind, "agent": self.agent}
         return json.dumps(found).encode() + b"\n", None
+
+    def put(self) -> "tuple[str, str]":
+        """Spool the event without a drain and without an answer; `accepted`, `dropped` or `refused`, and why.
+
+        *Errors*: OSError when the spool cannot be written.
+        """
+        if self.refusal or not self.session:
+            return "refused", self.refusal or "it names no session"
+        policy, _ = self.policy()
+        if policy.decision == "drop":
+            return "dropped", policy.reason
+        self._write(policy)
+        return "accepted", policy.reason
 
     def take(self) -> "tuple[bytes, Callable[[], None] | None]":
         """Spool the event, start a drain, and give a starting session what waits for it."""
@@ -302,25 +340,38 @@ class Call:
             "caller": self.caller,
             "event": kind,
             "source_event": self.source_event,
-            "at_us": hook_payload.time_of(self.payload, self.now_us),
+            "at_us": self._at_us(),
             "session": self.session,
             "cwd": self.cwd,
             "agent_id": self.subagent,
         }
 
+    def _at_us(self) -> int:
+        told = self.producer.occurred_us if self.producer is not None else 0
+        return told or hook_payload.time_of(self.payload, self.now_us)
+
     def _spool(self, policy: "Policy") -> None:
-        from ai_memory import hook_event, hook_spool
+        from ai_memory import hook_spool
 
         is_tool = self.kind in ("pre-tool-use", "post-tool-use")
         load = hook_spool.Load(self.data_dir, policy.max_files, policy.max_mib << 20, must_look=False)
         if load.is_full and is_tool:
             hook_spool.count_dropped(self.data_dir)
             return
+        self._write(policy)
+        hook_spool.kick(self.data_dir, self.kind, load.waiting)
+
+    def _write(self, policy: "Policy") -> None:
+        from ai_memory import hook_event, hook_spool
+
         if policy.is_unknown:
             self.flags.append("policy-unknown")
         if self.subagent:
             self.flags.append("subagent")
         event = self._head(self.kind)
+        if self.producer is not None:
+            event["ingest_key"] = self.producer.ingest_key
+            event["occurred_at_us"] = self.producer.occurred_us or None
         event |= hook_event.build(
             self.payload, self.kind, policy, data_dir=self.data_dir, cwd=self.cwd, flags=self.flags
         )
@@ -329,7 +380,6 @@ class Call:
         hook_event.clean_names(event, policy)
         kept = {key: value for key, value in event.items() if value not in (None, "", [], {})}
         hook_spool.put(self.data_dir, kept)
-        hook_spool.kick(self.data_dir, self.kind, load.waiting)
 
     def _extra(self, policy: "Policy") -> "dict[str, Any]":
         kept = hook_payload.kept_members(self.payload)
@@ -337,6 +387,8 @@ class Call:
             kept = {key: value for key, value in kept.items() if key in ("source", "reason", "trigger", "model")}
         if self.options.agent and hook_payload.canonical_agent(self.options.agent) != self.agent:
             kept["installed_for"] = hook_payload.canonical_agent(self.options.agent)
+        if self.producer is not None and self.producer.extension:
+            kept["extension"] = self.producer.extension
         kept["process"] = self.process
         return kept
 

@@ -164,10 +164,7 @@ class Policy:
 
 def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
     """The policy for events in that folder, and the folder of the marker that it comes from (or nothing)."""
-    policy = Policy()
-    compiled = _load(os.path.join(data_dir, "hook-policy.json"))
-    settings = compiled.get("settings")
-    policy.use_settings(settings if isinstance(settings, dict) else {})
+    policy, compiled = read_settings(data_dir)
     config = os.path.join(data_dir, "config.toml")
     if _state(config, compiled.get("config")) == "unknown" and _may_hold(config, (b"capture", b"ingest", b"sanitize")):
         policy.unknown(config)
@@ -183,6 +180,15 @@ def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
             policy.unknown(path)
         return policy, os.path.dirname(path)
     return policy, ""
+
+
+def read_settings(data_dir: str) -> "tuple[Policy, Mapping[str, Any]]":
+    """A policy of the person's own settings alone, and all that is compiled."""
+    policy = Policy()
+    compiled = _load(os.path.join(data_dir, "hook-policy.json"))
+    settings = compiled.get("settings")
+    policy.use_settings(settings if isinstance(settings, dict) else {})
+    return policy, compiled
 
 
 def _load(path: str) -> "Mapping[str, Any]":

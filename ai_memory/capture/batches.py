@@ -10,6 +10,7 @@ from ai_memory.capture.spooled import Event
 from ai_memory.model import NO_TEXT, ResolvedBy, Sanitized, Scope
 from ai_memory.store import state, state_sessions
 from ai_memory.store.driver import Connection
+from ai_memory.store.spool import named_at_us
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.sanitize import sanitize
 
@@ -56,16 +57,26 @@ def apply_batch(connection: Connection, events: Sequence[Event], *, place_of: Ca
     Any order, any repetition of the same events over any number of batches gives the same rows.
     """
     batch = Batch()
-    known = state.known_events(connection, [event.id for event in events])
-    fresh = [event for event in events if event.id not in known]
+    known = state.known_events(connection, [name for event in events for name in _ids(event)])
+    fresh = []
+    for event in events:
+        if known.isdisjoint(_ids(event)):
+            known.update(_ids(event))
+            fresh.append(event)
     batch.repeated = len(events) - len(fresh)
     for session_id, of_session in _by_session(fresh).items():
         if not session_id or state.is_purged(connection, session_id):
             continue  # of no session, or of one that was purged: acknowledged and dropped
         of_session.sort(key=lambda event: (event.at_us, event.id))
         _apply_session(connection, session_id, of_session, place_of=place_of, batch=batch)
-    state.remember_events(connection, [(event.id, event.at_us) for event in fresh])
+    remembered = [(name, named_at_us(event.id)) for event in fresh for name in _ids(event)]
+    state.remember_events(connection, remembered)
     return batch
+
+
+def _ids(event: Event) -> tuple[str, ...]:
+    """What tells a repetition: the event's own id, and the key that its producer gave."""
+    return (event.id, event.ingest_key) if event.ingest_key else (event.id,)
 
 
 def _by_session(events: Sequence[Event]) -> dict[str, list[Event]]:
@@ -193,7 +204,7 @@ def _without_doubles(connection: Connection, session_id: str, events: list[Event
     kept = []
     for event in events:
         key = _likeness(event)
-        before = seen.get(key)
+        before = seen.get(key) if not event.ingest_key else None
         if before is not None and abs(event.at_us - before) <= DOUBLE_US:
             continue
         seen[key] = event.at_us

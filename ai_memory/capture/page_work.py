@@ -1,7 +1,7 @@
 """What becomes of sessions that ended or paused: pages, handoffs, and the outbox that the next start looks into."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ai_memory.capture import handoffs, session_page
 from ai_memory.capture.attribution import Attribution
@@ -51,6 +51,14 @@ class _Ready:
     directories: tuple[str, ...] = ()
     given_back: tuple[PageRef, ...] = ()
     """Pages of handoffs that this session took although it did nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rivals:
+    """Other automatic handoffs of a session's directory. Only the one that ended last stays open."""
+
+    earlier: tuple[PageRef, ...]
+    has_later: bool
 
 
 class PageWork:
@@ -149,16 +157,16 @@ class PageWork:
             return tuple(page.ref for page in found if page is not None)
 
     def _commit(self, ready: Sequence[_Ready], done: Done) -> None:
-        older = self._older_handoffs(ready)
+        rivals = self._rivals(ready)
         counted = Done()
         with self._memory.writing(_message(ready), author=MACHINE, trailers=_trailers(ready)) as change:
             for one in ready:
-                self._write(change, one, older, counted)
+                self._write(change, one, rivals, counted)
         done.pages += counted.pages
         done.handoffs += counted.handoffs
         done.reopened += counted.reopened
 
-    def _write(self, change: Change, one: _Ready, older: dict[str, list[PageRef]], counted: Done) -> None:
+    def _write(self, change: Change, one: _Ready, rivals: dict[str, _Rivals], counted: Done) -> None:
         session = one.session
         version = session.page_version
         if one.page is not None:
@@ -166,13 +174,16 @@ class PageWork:
             version = put_page(change, session, one.page)
             counted.pages += 1
         if one.handoff is not None:
-            counted.handoffs += self._write_handoff(change, one, one.handoff, older)
+            counted.handoffs += self._write_handoff(change, one, one.handoff, rivals[session.id])
         for ref in one.given_back:
             counted.reopened += self._give_back(change, ref, session)
         change.state("session-covered", session=session.id, observations=session.observations, page_version=version)
 
-    def _write_handoff(self, change: Change, one: _Ready, handoff: Handoff, older: dict[str, list[PageRef]]) -> int:
-        """1 when a new handoff was made; an open one of the same end is brought up to date, a taken one left alone."""
+    def _write_handoff(self, change: Change, one: _Ready, handoff: Handoff, rivals: _Rivals) -> int:
+        """1 when a new handoff was made; an open one of the same end is brought up to date, a taken one left alone.
+
+        One that a later end in the same directory overtook is expired from the start: who comes next gets the later.
+        """
         session = one.session
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
         text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff))
@@ -187,15 +198,19 @@ class PageWork:
         is_news = session.work > session.handed_work and session.ended_at_us != session.handed_end_us
         if not is_news:
             return 0
-        for other in older.get(session.id, []):
+        for other in rivals.earlier:
             if other != ref:
                 self.close(change, other, HandoffState.EXPIRED)
+        if rivals.has_later:
+            handoff = replace(handoff, state=HandoffState.EXPIRED)
+            text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff))
         change.put(ref, text)
         self._note_handoff(change, session, handoff, text)
         for name in self._outbox.names_of(handoff.id, claims=False):
             if name.startswith("provisional/"):
                 change.outbox_remove(name)
-        self.publish(change, handoff, ref, one.directories)
+        if handoff.state is HandoffState.OPEN:
+            self.publish(change, handoff, ref, one.directories)
         return 1
 
     def _note_handoff(self, change: Change, session: Session, handoff: Handoff, text: str) -> None:
@@ -253,18 +268,27 @@ class PageWork:
         self.publish(change, handoff, ref, self.directories(handoff, ref))
         return 1
 
-    def _older_handoffs(self, ready: Sequence[_Ready]) -> dict[str, list[PageRef]]:
-        """For each session the open automatic handoffs of its directory, which a new one replaces."""
+    def _rivals(self, ready: Sequence[_Ready]) -> dict[str, _Rivals]:
+        """For each session the handoffs of its directory that ended before, and whether one ended after: of those that
+        are open, and of those that this change makes.
+        """
+        ends = {one.session.id: _end_of(one.handoff) for one in ready if one.handoff is not None}
+        found: dict[str, _Rivals] = {}
         with self._memory.reading() as snapshot:
-            return {
-                one.session.id: [
-                    page.ref
-                    for page in open_automatic(snapshot, one.session.workspace, one.session.project)
-                    if str(page.frontmatter.get("cwd", "")) == one.session.cwd
+            for one in ready:
+                session = one.session
+                if one.handoff is None:
+                    continue
+                mine = ends[session.id]
+                known = [
+                    (_end_of(handoffs.from_page(page.frontmatter, page.body)), page.ref)
+                    for page in open_automatic(snapshot, session.workspace, session.project)
+                    if str(page.frontmatter.get("cwd", "")) == session.cwd
                 ]
-                for one in ready
-                if one.handoff is not None
-            }
+                mates = [ends[other.session.id] for other in ready if other.handoff and _is_beside(other, one)]
+                later = [end for end in (*(end for end, _ in known), *mates) if end > mine]
+                found[session.id] = _Rivals(tuple(ref for end, ref in known if end < mine), bool(later))
+        return found
 
     def pause(self, session: Session, *, render: bool) -> None:
         """Keep the handoff that a running session would leave if it were killed now. No commit.
@@ -365,6 +389,16 @@ def expired(snapshot: Snapshot, now_us: int) -> list[PageRef]:
         and page.expires_at_us is not None
         and page.expires_at_us <= now_us
     ]
+
+
+def _end_of(handoff: Handoff) -> tuple[int, str]:
+    return handoff.created_at_us, handoff.id
+
+
+def _is_beside(one: _Ready, other: _Ready) -> bool:
+    """Whether two sessions of one change worked in the same directory of the same project."""
+    a, b = one.session, other.session
+    return a.id != b.id and (a.workspace, a.project, a.cwd) == (b.workspace, b.project, b.cwd)
 
 
 def open_automatic(snapshot: Snapshot, workspace: str, project: str) -> list[Page]:

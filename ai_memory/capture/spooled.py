@@ -1,5 +1,6 @@
 """One spool file as an event. Parsed at the edge: what comes out holds only text that every later step can store."""
 
+import hashlib
 import json
 import re
 import uuid
@@ -32,6 +33,7 @@ _IDS = ("session", "native_id")
 _OTHER = sanitize("other")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HEX_32 = re.compile(r"[0-9a-f]{32}")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -65,6 +67,8 @@ class Event:
     flags: Sanitized
     extra: Sanitized
     process: int
+    ingest_key: str = ""
+    """Made of the key by which a producer tells a repetition; empty where none was given."""
 
 
 def parse_event(name: str, content: bytes) -> Event:
@@ -99,7 +103,7 @@ def parse_event(name: str, content: bytes) -> Event:
         agent=agent,
         kind=clean["event"],
         source_event=clean["source_event"],
-        at_us=_time(record.get("at_us"), named_at_us(name)),
+        at_us=_time(record, named_at_us(name)),
         session=session,
         native_id=clean["native_id"] or (clean["session"] if is_told else sanitize(session)),
         cwd=clean["cwd"],
@@ -113,6 +117,7 @@ def parse_event(name: str, content: bytes) -> Event:
         flags=clean["flags"],
         extra=_still_json(given[3], rest),
         process=_process(more),
+        ingest_key=_ingest_key(record, more),
     )
 
 
@@ -166,10 +171,24 @@ def _handoff_ids(record: Mapping[str, object], more: Mapping[str, object]) -> li
     return [one for one in map(_text, candidates) if _HEX_32.fullmatch(one)]
 
 
-def _time(given: object, named_us: int) -> int:
+def _time(record: Mapping[str, object], named_us: int) -> int:
+    """Of a harness's event near the hook's clock; a producer may tell of the past."""
+    past = record.get("occurred_at_us")
+    if isinstance(past, int) and not isinstance(past, bool) and 0 < past <= named_us + MAX_DRIFT_US:
+        return past
+    given = record.get("at_us")
     if isinstance(given, int) and not isinstance(given, bool) and abs(given - named_us) <= MAX_DRIFT_US:
         return given
     return named_us
+
+
+def _ingest_key(record: Mapping[str, object], more: Mapping[str, object]) -> str:
+    """The key as it is remembered beside event ids: each extension has keys of its own."""
+    key = record.get("ingest_key")
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        return ""
+    whole = f"{_text(more.get('extension'))[:MAX_NAME]}\0{key}"
+    return f"key-{hashlib.sha256(whole.encode()).hexdigest()[:32]}"
 
 
 def _process(more: Mapping[str, object]) -> int:

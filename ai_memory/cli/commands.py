@@ -43,11 +43,12 @@ COMMANDS: tuple[Command, ...] = (
         module="ai_memory.__main__",
         function="main",
         title="Take one event of an agent from stdin (harnesses run it)",
-        examples=("hook --event session-start",),
+        examples=("hook --event session-start", "hook --batch --agent other --extension ci"),
         is_raw=True,
         note=(
             "It takes no `--json`: stdout belongs to the harness that runs it and holds what that harness expects,\n"
-            "mostly JSON of a form of its own. Flags that it does not know are passed over. It always ends with 0.\n"
+            "mostly JSON of a form of its own. Flags that it does not know are passed over. It always ends with 0,\n"
+            "with `--batch`, which no harness runs, with 1 when a line was refused: see `docs/capture.md`.\n"
             "Where stdin is a directory, Python ends with 1 before any of our code runs, and nothing is captured.\n"
             "No harness does that, and 1 stops none of them."
         ),
@@ -57,6 +58,11 @@ COMMANDS: tuple[Command, ...] = (
             ("--data-dir", "the data dir"),
             ("--capture-mode", "`allowlist` keeps only what a marker allows"),
             ("--check-capture", "say what would be kept of the payload, and keep nothing"),
+            ("--batch", "take many events, a JSON object a line, and say in JSON what became of them"),
+            ("--extension", "the producer's name, if it is no harness"),
+            ("--source-event", "the producer's own name of the event"),
+            ("--ingest-key", "a key of the producer's; a second event with it changes nothing"),
+            ("--occurred-at", "when it happened, if not now: RFC 3339, or a number since 1970"),
         ),
     ),
     Command(

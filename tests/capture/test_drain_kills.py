@@ -1,6 +1,7 @@
 """A drain that is killed at any of its steps loses nothing and does nothing twice."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,8 +95,12 @@ def test_a_drain_killed_at_each_of_its_steps_is_finished_by_the_next(tmp_path: P
     assert expected["waiting"] == []
     assert len(reference.outbox.open_handoffs()) == 1
 
+    root, kept = tmp_path / "killed", tmp_path / "kept"
+    room = furnish(root)
+    shutil.copytree(root, kept, symlinks=True)
     for at in range(1, steps + 1):
-        room = furnish(tmp_path / f"killed-{at}")
+        shutil.rmtree(root)
+        shutil.copytree(kept, root, symlinks=True)
         assert drain_in_child(room, kill_at=at) == -1
         drain_in_child(room, kill_at=-1)
         assert outcome(room) == expected, f"killed at step {at} of {steps}"

@@ -251,6 +251,28 @@ def test_a_new_automatic_handoff_expires_the_earlier_one_of_the_same_directory_o
     assert len(room.outbox.open_handoffs()) == 2
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+@pytest.mark.parametrize("at_once", [True, False], ids=["one drain", "a drain each"])
+def test_of_sessions_of_one_directory_the_one_that_ended_last_hands_over(
+    room: Room, order: tuple[int, ...], at_once: bool
+) -> None:
+    """Whatever order they are drained in. The last to end began first: its handoff has the lowest id."""
+    cwd = room.checkout()
+    lasting = (9_000, 600, 30)
+    agents = [Agent(room, cwd, at_us=NINE_US + at * 60 * SECOND_US) for at in range(3)]
+    for at in order:
+        agents[at].work()
+        agents[at].tell("session-end", at_us=NINE_US + lasting[at] * SECOND_US)
+        if not at_once:
+            room.now_us = NINE_US + 10_000 * SECOND_US
+            room.drain()
+    room.now_us = NINE_US + 10_000 * SECOND_US
+    room.drain()
+    states = {str(page.frontmatter["from_session"]): page.frontmatter["state"] for page in room.pages("handoff")}
+    assert states == {agents[0].session: "open", agents[1].session: "expired", agents[2].session: "expired"}
+    assert len(room.outbox.open_handoffs()) == 1
+
+
 def test_a_late_event_of_an_ended_session_brings_page_and_handoff_up_to_date(room: Room, agent: Agent) -> None:
     agent.work()
     room.drain()

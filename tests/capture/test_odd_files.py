@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import forked
 import pytest
 from hook_runs import Desk
 from odd_files import ODD, fifo, replace
@@ -67,12 +68,8 @@ class Place(Desk):
         replace(path, make)
         return path.parent.resolve() if name == "tree/.git" else self.checkout
 
-    def command(self, *words: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.data), *words]
-        environment = os.environ | self.environ
-        return subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=60
-        )
+    def command(self, *words: str, cwd: Path) -> forked.Done:
+        return forked.run(["--data-dir", str(self.data), *words], cwd=cwd, env=os.environ | self.environ)
 
 
 @pytest.fixture

@@ -138,6 +138,7 @@ def test_a_package_that_cannot_be_had_leaves_nothing_behind(machine: Machine) ->
     assert machine.files() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", [".local/bin", ".local/share"])
 def test_a_folder_that_was_there_before_stays_though_it_is_empty(machine: Machine, folder: str) -> None:
     (machine.home / folder).mkdir(parents=True)
