@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from ai_memory.clock import now_us
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
@@ -75,6 +77,7 @@ def call(tool: str, given: Mapping[str, Any], *, data_dir: DataDir, caller: Call
         return _called(operation, given, data_dir, caller, pins)
     except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
         traceback.print_exc(file=sys.stderr)
+        _note(operation, _where(bug), data_dir)
         return _refusal(operation, bug, given, None, data_dir)
 
 
@@ -87,7 +90,24 @@ def _called(operation: Operation, given: Mapping[str, Any], data_dir: DataDir, c
         form = arguments.pop(FORMAT.name, "md") if operation.noun else "md"
         return Answer(told(operation, operation.load()(memory, **arguments), form))
     except MemoryFault as fault:
+        if fault.code in ("busy", "internal"):
+            _note(operation, str(fault), data_dir)
         return _refusal(operation, fault, given, _scope(memory, given, pins), data_dir)
+
+
+def _note(operation: Operation, what: str, data_dir: DataDir) -> None:
+    """A line in the log about a call that failed through no fault of the caller. Without a data dir there is none."""
+    from ai_memory.store.log import Log  # only where something failed
+
+    if data_dir.root.is_dir():
+        Log(data_dir.logs, "bridge", now_us).error(f"{operation.tool} failed: {what}".replace("\n", " "))
+
+
+def _where(bug: Exception) -> str:
+    """Kind and place of a bug; its words may quote what was stored."""
+    frames = traceback.extract_tb(bug.__traceback__)
+    place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(bug).__name__}{place}"
 
 
 def warm() -> None:

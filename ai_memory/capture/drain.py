@@ -67,6 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_json(outcome))
     elif outcome.fault is not None:
         print(shown(str(outcome.fault)), file=sys.stderr)
+    else:
+        print("\n".join([_sentence(outcome), *outcome.gaps]))
     return outcome.exit_code
 
 
@@ -130,6 +132,24 @@ def _memory(data_dir: DataDir) -> "Memory":
 
     caller = Caller(cwd=None, environ=dict(os.environ), home=os.path.expanduser("~"), face="drain")
     return Memory.open(data_dir, caller=caller, command="drain")
+
+
+def _sentence(outcome: Outcome) -> str:
+    """What was done, for whoever ran it by hand; a hook's drain speaks to nobody."""
+    parts = [
+        f"{count} {word if count == 1 else word + 's'}"
+        for count, word in (
+            (outcome.applied, "event"),
+            (outcome.pages, "page"),
+            (outcome.handoffs, "handoff"),
+        )
+        if count
+    ]
+    told = [f"applied {', '.join(parts)}"] if parts else []
+    told += [f"{outcome.repeated} known already"] if outcome.repeated else []
+    told += [f"{outcome.quarantined} set aside: see `ai-memory quarantine list`"] if outcome.quarantined else []
+    told += [f"{outcome.left} wait still"] if outcome.left else []
+    return "; ".join(told) or "nothing waits"
 
 
 def _json(outcome: Outcome) -> str:

@@ -249,7 +249,7 @@ class PageWork:
     def close(self, change: Change, ref: PageRef, state: HandoffState) -> bool:
         """Set an open handoff's state and take it out of the outbox. False when it is not open."""
         page = change.page(ref)
-        if page is None or page.frontmatter.get("state") != HandoffState.OPEN:
+        if page is None or page.frontmatter.get("state") != HandoffState.OPEN or not change.is_utf8(ref):
             return False
         change.put(ref, spliced(page, {"state": state.value}), expected_version=page.version)
         for name in self._outbox.names_of(str(page.frontmatter.get("id", ""))):
@@ -347,7 +347,7 @@ def put_page(change: Change, session: Session, page: SessionPage) -> str:
     ref = PageRef(session.workspace, session.project, page.path)
     text = composed(page.frontmatter, page.body)
     present = change.page(ref)
-    if present is not None and (present.pinned or present.version != session.page_version):
+    if present is not None and (present.pinned or not change.is_utf8(ref) or present.version != session.page_version):
         return session.page_version
     change.put(ref, text, expected_version=present.version if present is not None else None)
     change.state(

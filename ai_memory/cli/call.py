@@ -43,11 +43,14 @@ class Call:
         return find_data_dir(self.data_dir, os.environ)
 
     def open_memory(self) -> "Memory":
-        """The memory of this call. Touches no disk yet."""
+        """The memory of this call. Errors: UsageFault where its place is no folder: it would pass for an empty one."""
         from ai_memory.store.memory import Memory  # help, completions and usage faults need no store
 
+        data_dir = self.find_data_dir()
+        if data_dir.root.exists() and not data_dir.root.is_dir():
+            raise UsageFault(f"{data_dir.root} is no folder", hint="name one: --data-dir DIR or AI_MEMORY_DATA_DIR")
         return Memory.open(
-            self.find_data_dir(),
+            data_dir,
             caller=Caller(cwd=_cwd(), environ=os.environ, home=os.path.expanduser("~")),
             lock_timeout_s=self.lock_timeout_s,
             command=f"ai-memory {self.command}",

@@ -53,6 +53,7 @@ def edit(
     """
     memory = call.open_memory()
     scope, ref = locate(memory, path, workspace, project, write=True)
+    memory.fresh(ref)
     page = _page(memory, ref)
     before = page.text if page else _template(ref)
     draft = _draft(ref, before)

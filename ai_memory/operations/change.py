@@ -163,7 +163,7 @@ def _target(memory: "Memory", new: str, scope: Scope) -> tuple[Scope, PageRef]:
 def _relink(change: "Change", source: PageRef, ref: PageRef, target: PageRef) -> bool:
     """Point the links of one page to the new place; False when there were none after all."""
     page = change.page(source)
-    if page is None:
+    if page is None or not change.is_utf8(source):
         return False
     text = sanitize_edit(page.text, rewrite_links(page.text, at=source, moved={ref: target}, now_at=source))
     if text == page.text:

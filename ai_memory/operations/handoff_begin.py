@@ -52,9 +52,13 @@ def handoff_begin(
     memory: "Memory",
     *,
     summary: Annotated[str, Field("what was done, where it stands", flags=("-b", "--body"), piped=True)],
-    open_questions: Annotated[tuple[str, ...], Field("", max_length=MAX_ENTRIES, flags=("--open-question",))] = (),
-    next_steps: Annotated[tuple[str, ...], Field("", max_length=MAX_ENTRIES, flags=("--next-step",))] = (),
-    files_touched: Annotated[tuple[str, ...], Field("", max_length=MAX_ENTRIES, flags=("--file-touched",))] = (),
+    open_questions: Annotated[
+        tuple[str, ...], Field("not decided yet", max_length=MAX_ENTRIES, flags=("--open-question",))
+    ] = (),
+    next_steps: Annotated[
+        tuple[str, ...], Field("what comes next", max_length=MAX_ENTRIES, flags=("--next-step",))
+    ] = (),
+    files_touched: Annotated[tuple[str, ...], Field("paths", max_length=MAX_ENTRIES, flags=("--file-touched",))] = (),
     to_agent: Annotated[str | None, Field("whom it is meant for; a note")] = None,
     expires_at: Annotated[str | None, Field("default: in two weeks")] = None,
     agent: AgentFlag = None,

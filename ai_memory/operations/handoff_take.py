@@ -94,7 +94,13 @@ def _waiting(memory: "Memory", desk: HandoffDesk, scope: Scope, folder: str) -> 
             rows, _ = rows_of(snapshot, *place, state=HandoffState.OPEN, now_us=memory.clock())
             found = sorted({*found, *(row.id for row in rows)}, reverse=True)
         pages = {one: find_handoff(snapshot, one) for one in found}
-    return sorted(found, key=lambda one: not _is_manual(pages[one]))  # stable: newest first among equals
+    open_ones = [one for one in found if _may_be_open(pages[one])]  # the drain takes the others out of the outbox
+    return sorted(open_ones, key=lambda one: not _is_manual(pages[one]))  # stable: newest first among equals
+
+
+def _may_be_open(page: Page | None) -> bool:
+    """Whether somebody could take it still; of a session that runs there is no page yet."""
+    return page is None or page.frontmatter.get("state") == HandoffState.OPEN
 
 
 def _is_manual(page: Page | None) -> bool:

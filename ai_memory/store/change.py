@@ -57,6 +57,10 @@ class Change:
         content = self._present(ref.git_path)
         return None if content is None else page_of(ref, content, updated_at_us=self.now_us)
 
+    def is_utf8(self, ref: PageRef) -> bool:
+        """Whether the page can be changed by its text; one that is not there can."""
+        return _is_utf8(self._present(ref.git_path) or b"")
+
     def project(self, workspace: str, project: str) -> Project | None:
         content = self._present(meta_path(workspace, project))
         return None if content is None else read_project((workspace, project), content)
@@ -134,6 +138,8 @@ class Change:
         _expect(ref, present, expected_version)
         if present is None:
             self._refuse_collision(ref)
+        else:
+            _refuse_other_encoding(ref, present)
         self._drafts[ref.git_path] = text.encode("utf-8")
         return ref
 
@@ -147,7 +153,10 @@ class Change:
         return True
 
     def move(self, ref: PageRef, new: PageRef, *, text: Sanitized | None = None) -> PageRef:
-        """Let the page stand at `new`, with `text` or as it is. Raises NotFound or Conflict."""
+        """Let the page stand at `new`, with `text` or as it is; one that is not UTF-8 stays as it is.
+
+        Raises NotFound or Conflict.
+        """
         present = self._present(ref.git_path)
         if present is None:
             raise NotFound(f"There is no page {ref}.", hint="List the pages with `ai-memory pages`.")
@@ -156,7 +165,7 @@ class Change:
         if self._present(new.git_path) is not None:
             raise Conflict(f"{new.path} exists already.", hint="Choose another path, or delete that page first.")
         self._refuse_collision(new)
-        self._drafts[new.git_path] = present if text is None else text.encode("utf-8")
+        self._drafts[new.git_path] = present if text is None or not _is_utf8(present) else text.encode("utf-8")
         return new
 
     def state(self, statement: str, **parameters: str | int) -> None:
@@ -255,6 +264,26 @@ def _checked(ref: PageRef) -> PageRef:
     names.check_name(ref.workspace, what="workspace")
     names.check_name(ref.project)
     return PageRef(ref.workspace, ref.project, names.check_page_path(ref.path))
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _refuse_other_encoding(ref: PageRef, present: bytes) -> None:
+    """A text that was read from such bytes lacks what could not be read: written back, that would be gone."""
+    try:
+        present.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        line = present.count(b"\n", 0, fault.start) + 1
+        raise Conflict(
+            f"{ref.path} is not UTF-8: byte 0x{present[fault.start]:02x} in line {line}.",
+            hint="Save its file as UTF-8 (with iconv, say), or delete the page and write it anew.",
+        ) from fault
 
 
 def _check_text(ref: PageRef, text: str) -> None:

@@ -148,3 +148,22 @@ def test_a_refusal_is_json_when_json_was_asked_for(here: dict[str, Any]) -> None
 def test_a_read_creates_no_data_dir(here: dict[str, Any]) -> None:
     assert not call("memory_recent", {}, **here).is_error
     assert not here["data_dir"].root.exists()
+
+
+def test_what_fails_through_no_fault_of_the_caller_stands_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data_dir = DataDir(tmp_path / "data")
+    caller = Caller(cwd=str(tmp_path), environ={}, home=str(tmp_path), face="bridge")
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the text of a page")
+
+    monkeypatch.setattr(type(RECENT), "load", lambda _: broken)
+    assert call("memory_recent", {}, data_dir=data_dir, caller=caller, pins=Pins()).is_error
+    assert not data_dir.root.exists()
+    data_dir.root.mkdir()
+    assert call("memory_recent", {}, data_dir=data_dir, caller=caller, pins=Pins()).is_error
+    (log,) = data_dir.logs.iterdir()
+    assert " bridge: memory_recent failed: " in log.read_text()
+    assert "the text of a page" not in log.read_text()

@@ -302,3 +302,9 @@ def test_no_colour_is_asked_for_and_none_is_given(room: Room) -> None:
     done = room.process("pages", env={"NO_COLOR": "1", "FORCE_COLOR": ""})
     assert "\x1b" not in done.stdout + done.stderr
     assert "notes/a.md" in done.stdout
+
+
+def test_a_data_dir_that_is_no_folder_is_not_an_empty_memory(room: Room) -> None:
+    done = room.run("--data-dir", "/dev/null", "recent")
+    assert done.exit_code == 2
+    assert "/dev/null is no folder" in done.output

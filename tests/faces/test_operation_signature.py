@@ -123,3 +123,14 @@ def test_every_operation_tells_its_user_when_to_use_it() -> None:
         lines = (operation.load().__doc__ or "").strip().splitlines()
         assert 1 <= len(lines) <= 3, operation.name
         assert callable(operation.load_text())
+
+
+def test_every_parameter_of_every_operation_says_what_it_is() -> None:
+    silent = [
+        f"{operation.name} {one.name}"
+        for operation in OPERATIONS
+        for face in ("cli", "bridge")
+        for one in parameters(operation.load(), face)
+        if not one.field.description.strip()
+    ]
+    assert silent == []
