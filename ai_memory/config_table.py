@@ -53,6 +53,18 @@ class Handoff:
 
 
 @dataclass(frozen=True, slots=True)
+class Routing:
+    """Which project the calls of a session belong to."""
+
+    mid_session: str = setting(
+        "follow-cwd",
+        Kind.CHOICE,
+        "Credit tool calls in another repository to that one's project, or all to the session's (sticky).",
+        choices=("follow-cwd", "sticky"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Fts:
     """Full text search."""
 
@@ -132,6 +144,7 @@ class Config:
     capture: Capture = section(Capture)
     sessions: Sessions = section(Sessions)
     handoff: Handoff = section(Handoff)
+    routing: Routing = section(Routing)
     search: Search = section(Search)
     ingest: Ingest = section(Ingest)
     sanitize: Sanitize = section(Sanitize)

@@ -36,6 +36,7 @@ _NAMES = {
     "source_event": hook_payload.NAME_LENGTH,
     "session": hook_payload.SESSION_LENGTH,
     "cwd": hook_payload.CWD_LENGTH,
+    "route": hook_payload.CWD_LENGTH,
     "agent_id": hook_payload.NAME_LENGTH,
     "tool": hook_payload.NAME_LENGTH,
     "call_id": hook_payload.CALL_ID_LENGTH,

@@ -32,6 +32,9 @@ TAIL_BYTES = 64 << 10
 STDIN_S = 2.0
 """Bounds of decision B5: what is kept of stdin, and how long a writer may take."""
 
+LOOK_S = 1.0
+"""How long the folders of an event may take to be looked at."""
+
 _OFF = ("off", "0", "false", "no")
 _NEVER_CLAIM = ("compact", "resume")
 _NAMES = {"session-start": "SessionStart", "post-tool-use": "PostToolUse", "user-prompt": "UserPromptSubmit"}
@@ -189,6 +192,7 @@ class Call:
         self.is_off = is_off
         self.now_us = time.time_ns() // 1000
         self.process = os.getppid()
+        self.route = ""
         told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
         named = str(told or options.event or payload.get("type") or "")
         self.producer, self.refusal = self._producer()
@@ -239,6 +243,35 @@ class Call:
         except OSError:
             return ""
 
+    def _judged(self) -> "tuple[Policy, Surroundings]":
+        """`policy`, within a deadline: a folder on a mount whose server is gone answers to no call on it.
+
+        Then only metadata is kept, with the folder as it was told; the drain finds out where it belongs.
+        """
+        import _thread  # built in
+
+        done = _thread.allocate_lock()
+        done.acquire()
+        found: list[tuple[Policy, Surroundings]] = []
+
+        def look() -> None:
+            try:
+                found.append(self.policy())
+            finally:
+                done.release()
+
+        _thread.start_new_thread(look, ())
+        if done.acquire(timeout=LOOK_S) and found:
+            return found[0]
+        from ai_memory import hook_policy
+
+        policy, _ = hook_policy.read_settings(self.data_dir)
+        policy.unknown(self.cwd)
+        if self.is_off or self.refusal:
+            policy.drop(self.refusal or "AI_MEMORY_CAPTURE is off")
+        self.flags.append("cwd-silent")
+        return policy, hook_places.Surroundings("", "/")
+
     def policy(self) -> "tuple[Policy, Surroundings]":
         """What may be kept of this event, and the folders around it."""
         from ai_memory import hook_policy
@@ -259,11 +292,30 @@ class Call:
         else:
             policy.judge_tool(self.kind, tool, call_id)
             policy.judge_paths(tool, given, cwd=self.cwd, base=base, home=home)
+            if tool and policy.decision != hook_policy.DROP:
+                self._follow(policy, tool, given, around)
         if self.is_off:
             policy.drop("AI_MEMORY_CAPTURE is off")
         elif self.refusal:
             policy.drop(self.refusal)
         return policy, around
+
+    def _follow(self, policy: "Policy", tool: str, given: "Any", around: "Surroundings") -> None:
+        """Credit a call whose paths all lie in one other repository to that one, under its policy too."""
+        from ai_memory import hook_policy
+
+        there = hook_policy.other_checkout(given, around, cwd=self.cwd)
+        if there is None:
+            return
+        self.route = there.root
+        its, base = hook_policy.read_policy(self.data_dir, there)
+        if self.options.is_allowlist and not base:
+            its.drop("no marker in the repository of its paths, and this install captures only where one is")
+        elif its.drops_subagents and self.subagent:
+            its.drop("drop_subagent_captures of the repository of its paths")
+        else:
+            its.judge_paths(tool, given, cwd=self.cwd, base=base, home=around.home)
+        hook_policy.join(policy, its)
 
     def check(self) -> "tuple[bytes, None]":
         """The decision for this payload, as JSON; nothing is written."""
@@ -300,7 +352,7 @@ class Call:
         empty = _empty(self.agent, self.kind)
         if not self.session or self._is_repeated_start():
             return empty, None
-        policy, around = self.policy()
+        policy, around = self._judged()
         place, form = hook_payload.INJECTION.get(self.agent, ("", ""))
         is_start = place == self.kind and not self.subagent
         start = self._start(around) if is_start and around.folders else None
@@ -375,6 +427,7 @@ class Call:
         event |= hook_event.build(
             self.payload, self.kind, policy, data_dir=self.data_dir, cwd=self.cwd, flags=self.flags
         )
+        event["route"] = self.route
         event["flags"] = self.flags
         event["extra"] = self._extra(policy)
         hook_event.clean_names(event, policy)

@@ -5,20 +5,18 @@ marker) that is not in it, or changed since, and that could hold a policy: only 
 event is flagged `policy-unknown`, so that the drain compiles anew. Never a fault: what can't be read is unknown.
 """
 
-# ruff: noqa: PTH116, PTH118 (pathlib is not loaded in a hook)
+# ruff: noqa: PTH112, PTH116, PTH117, PTH118 (pathlib is not loaded in a hook)
 
 import json
 import os
 import sys
 
-from ai_memory.hook_places import read_regular, real_path
+from ai_memory.hook_places import Surroundings, read_regular, real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from ai_memory.hook_places import Surroundings
 
 MAX_SOURCE_BYTES = 64 << 10
 MAX_POLICY_BYTES = 8 << 20
@@ -145,6 +143,8 @@ class Policy:
         """Whether a path is one of `ignore_paths`. `base`: the marker's folder, from which patterns count."""
         if len(path) > MAX_PATH_CHARS:
             return True
+        from ai_memory import hook_globs  # only where paths are ignored
+
         full = os.path.normpath(os.path.join(cwd or base, _expanded(path, home)))
         spellings = {full, real_path(full) or full}
         steps = [MAX_STEPS]
@@ -157,9 +157,18 @@ class Policy:
                     anchored, subject = pattern, inside
                 else:
                     continue
-                if _matches(_folded(anchored), _folded(subject), steps):
+                if hook_globs.fits(_folded(anchored), _folded(subject), steps):
                     return True
         return False
+
+
+def join(policy: Policy, other: Policy) -> None:
+    """Let `policy` keep no more than `other` does."""
+    if other.decision == DROP:
+        policy.drop(other.reason)
+    elif other.decision == METADATA:
+        policy.metadata_only(other.reason)
+    policy.is_unknown = policy.is_unknown or other.is_unknown
 
 
 def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
@@ -180,6 +189,37 @@ def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
             policy.unknown(path)
         return policy, os.path.dirname(path)
     return policy, ""
+
+
+def other_checkout(given: "Any", around: "Surroundings", *, cwd: str) -> "Surroundings | None":
+    """The one other repository in which all paths of an input lie; None where there is none such.
+
+    What lies inside the session's own checkout, or in another worktree of it, is no other repository.
+    """
+    named, is_complete = candidates(given)
+    full = [_expanded(path, around.home) for path in named]
+    if not full or not is_complete or not all(os.path.isabs(path) for path in full):
+        return None
+    own = around.root or real_path(cwd)
+    found: Surroundings | None = None
+    for path in full:
+        folder = os.path.dirname(real_path(path))
+        if own and _below(folder, own) is not None:
+            return None
+        if found is not None and _below(folder, found.root) is not None:
+            continue
+        there = Surroundings(_standing(folder), around.home)
+        if not there.root or found is not None or there.common == around.common:
+            return None
+        found = there
+    return found
+
+
+def _standing(folder: str) -> str:
+    """The folder, or the nearest above it that is there: a file may be about to be written."""
+    while folder and not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def read_settings(data_dir: str) -> "tuple[Policy, Mapping[str, Any]]":
@@ -301,62 +341,6 @@ def _below(path: str, base: str) -> "str | None":
 def _folded(path: str) -> str:
     plain = path.replace("\\", "/")
     return plain.casefold() if sys.platform in ("win32", "darwin") else plain
-
-
-def _matches(pattern: str, path: str, steps: "list[int]") -> bool:
-    """Whether a glob of `*`, `?`, `**` names the path or a folder above it. A pattern without `/` fits at any depth."""
-    names = [name for name in path.split("/") if name]
-    parts = [part for part in pattern.strip("/").split("/") if part]
-    if not parts:
-        return False
-    if "/" not in pattern.strip("/") and not pattern.startswith("/"):
-        parts = ["**", *parts]
-    reached = _closure({0}, parts)
-    for name in names:
-        ahead: set[int] = set()
-        for at in reached:
-            if at >= len(parts):
-                return True  # a folder above matched whole
-            if parts[at] == "**":
-                ahead.add(at)
-            elif _fits(parts[at], name, steps):
-                ahead.add(at + 1)
-            if steps[0] <= 0:
-                return True
-        reached = _closure(ahead, parts)
-        if not reached:
-            return False
-    return len(parts) in reached
-
-
-def _closure(reached: "set[int]", parts: "list[str]") -> "set[int]":
-    """`**` also stands for no name at all."""
-    more = set(reached)
-    for at in reached:
-        while at < len(parts) and parts[at] == "**":
-            at += 1
-            more.add(at)
-    return more
-
-
-def _fits(part: str, name: str, steps: "list[int]") -> bool:
-    """One name against one part; a star restarts at most once a sign, so the work is their product."""
-    at = here = 0
-    star, mark = -1, 0
-    while here < len(name):
-        steps[0] -= 1
-        if steps[0] <= 0:
-            return True
-        if at < len(part) and (part[at] == "?" or part[at] == name[here]) and part[at] != "*":
-            at, here = at + 1, here + 1
-        elif at < len(part) and part[at] == "*":
-            star, mark, at = at, here, at + 1
-        elif star >= 0:
-            mark += 1
-            at, here = star + 1, mark
-        else:
-            return False
-    return not part[at:].strip("*")
 
 
 def _texts(value: "Any") -> "list[str]":

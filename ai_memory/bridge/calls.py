@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ai_memory.clock import now_us
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
@@ -77,7 +76,7 @@ def call(tool: str, given: Mapping[str, Any], *, data_dir: DataDir, caller: Call
         return _called(operation, given, data_dir, caller, pins)
     except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
         traceback.print_exc(file=sys.stderr)
-        _note(operation, _where(bug), data_dir)
+        _note(operation, _where(bug), data_dir, caller)
         return _refusal(operation, bug, given, None, data_dir)
 
 
@@ -91,16 +90,15 @@ def _called(operation: Operation, given: Mapping[str, Any], data_dir: DataDir, c
         return Answer(told(operation, operation.load()(memory, **arguments), form))
     except MemoryFault as fault:
         if fault.code in ("busy", "internal"):
-            _note(operation, str(fault), data_dir)
+            _note(operation, str(fault), data_dir, caller)
         return _refusal(operation, fault, given, _scope(memory, given, pins), data_dir)
 
 
-def _note(operation: Operation, what: str, data_dir: DataDir) -> None:
-    """A line in the log about a call that failed through no fault of the caller. Without a data dir there is none."""
-    from ai_memory.store.log import Log  # only where something failed
+def _note(operation: Operation, what: str, data_dir: DataDir, caller: Caller) -> None:
+    """A line in the log about a call that failed through no fault of the caller."""
+    from ai_memory.store.memory import Memory  # as in `_called`
 
-    if data_dir.root.is_dir():
-        Log(data_dir.logs, "bridge", now_us).error(f"{operation.tool} failed: {what}".replace("\n", " "))
+    Memory.open(data_dir, caller=caller).log_failure(f"{operation.tool} failed: {what}")
 
 
 def _where(bug: Exception) -> str:

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from ai_memory.capture.batches import Place
@@ -16,6 +18,8 @@ from ai_memory.scope.smallfiles import text_of
 from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, is_reserved_project
 from ai_memory.text.sanitize import sanitize_line
 
+LOOK_S = 5.0
+"""How long a directory may take to be looked at."""
 MAX_WORKTREES = 64
 """Linked worktrees that a handoff is entered for."""
 
@@ -27,6 +31,8 @@ class Attribution:
         self._caller = caller
         self._projects = projects
         self._places: dict[str, Place] = {}
+        self._silent: set[str] = set()
+        """Beginnings of paths below which a look never came back."""
 
     def forget(self) -> None:
         """Look again at branches and markers from now on."""
@@ -40,8 +46,18 @@ class Attribution:
         """Project and branch of a directory. A directory that cannot be resolved belongs to the scratch project."""
         known = self._places.get(cwd)
         if known is None:
-            known = self._places[cwd] = self._look(cwd)
+            known = self._places[cwd] = self._look_in_time(cwd)
         return known
+
+    def _look_in_time(self, cwd: str) -> Place:
+        """As `_look`; the scratch project where the folder does not answer, as on a mount whose server is gone."""
+        mount = _first_names(cwd)
+        if mount in self._silent:
+            return _nowhere(cwd)
+        found: list[Place] = []
+        if not within(LOOK_S, lambda: found.append(self._look(cwd))):
+            self._silent.add(mount)
+        return found[0] if found else _nowhere(cwd)
 
     def _look(self, cwd: str) -> Place:
         scope = self._scope(cwd)
@@ -81,11 +97,31 @@ class Attribution:
         """Directories whose sessions may take a handoff made in `cwd`: itself, the checkouts, the common git dir."""
         if not is_nameable(cwd, sys.platform):
             return []
+        if _first_names(cwd) in self._silent:
+            return [cwd]
         repository = self.repository(cwd)
         if repository is None:
             return [cwd]
         found = [cwd, repository.root, repository.main_root or "", repository.common_dir, *worktrees(repository)]
         return list(dict.fromkeys(filter(None, found)))
+
+
+def within(seconds: float, work: Callable[[], None]) -> bool:
+    """Whether the work came back in that time, else it is left to itself: for looks at folders that never answer."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return not thread.is_alive()
+
+
+def _first_names(path: str) -> str:
+    """The first two names of a path: about where a mount begins."""
+    return "/".join(path.replace("\\", "/").split("/")[:3])
+
+
+def _nowhere(cwd: str) -> Place:
+    why = f"The directory did not answer: {cwd}"
+    return Place(Scope(DEFAULT_WORKSPACE, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=sanitize_line(why)))
 
 
 def worktrees(repository: Repository) -> list[str]:

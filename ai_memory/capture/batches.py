@@ -51,9 +51,24 @@ class Batch:
     """Sessions that are about to compact or just did."""
 
 
-def apply_batch(connection: Connection, events: Sequence[Event], *, place_of: Callable[[Event], Place]) -> Batch:
+Credit = Callable[[Event, Session], Event]
+
+
+def to_the_session(event: Event, _: Session) -> Event:
+    """Whatever a session did belongs to its own project."""
+    return event
+
+
+def apply_batch(
+    connection: Connection,
+    events: Sequence[Event],
+    *,
+    place_of: Callable[[Event], Place],
+    credit: Credit = to_the_session,
+) -> Batch:
     """Write the events' observations, full text, session rows and ids. Call inside one transaction.
 
+    `credit` marks what a session did for another project.
     Any order, any repetition of the same events over any number of batches gives the same rows.
     """
     batch = Batch()
@@ -68,7 +83,7 @@ def apply_batch(connection: Connection, events: Sequence[Event], *, place_of: Ca
         if not session_id or state.is_purged(connection, session_id):
             continue  # of no session, or of one that was purged: acknowledged and dropped
         of_session.sort(key=lambda event: (event.at_us, event.id))
-        _apply_session(connection, session_id, of_session, place_of=place_of, batch=batch)
+        _apply_session(connection, session_id, of_session, place_of=place_of, credit=credit, batch=batch)
     remembered = [(name, named_at_us(event.id)) for event in fresh for name in _ids(event)]
     state.remember_events(connection, remembered)
     return batch
@@ -92,6 +107,7 @@ def _apply_session(
     events: list[Event],
     *,
     place_of: Callable[[Event], Place],
+    credit: Credit,
     batch: Batch,
 ) -> None:
     session = state_sessions.session(connection, session_id)
@@ -106,7 +122,7 @@ def _apply_session(
         here = place_of(next((event for event in reversed(new) if event.cwd), new[-1]))
         session = replace(session, branch_end=here.branch, commit_end=here.commit)
     state_sessions.put_session(connection, session)
-    state_sessions.add_observations(connection, [_observation(event) for event in new])
+    state_sessions.add_observations(connection, [_observation(credit(event, session)) for event in new])
     batch.applied += len(new)
     batch.touched.add(session_id)
     if any(event.kind in _PAUSING for event in new):

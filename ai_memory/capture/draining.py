@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ai_memory.capture.attribution import Attribution
+from ai_memory.capture.attribution import Attribution, within
 from ai_memory.capture.batches import Batch, apply_batch
 from ai_memory.capture.claims import Claims
+from ai_memory.capture.crediting import credit
 from ai_memory.capture.handoffs import HandoffState
 from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
 from ai_memory.capture.page_work import Done, PageWork, expired
@@ -34,6 +35,8 @@ MAX_DIRECTORIES = 64
 """Directories a pass whose markers are looked for; the others' turn comes with their next event."""
 MAX_KEPT_BYTES = 32 * 1024 * 1024
 """Of files that the glance read whole; the others are opened again when their turn comes."""
+POLICY_S = 10.0
+"""How long the markers of those directories may take to be looked at."""
 LOOK_EVERY_S = 60.0
 """The whole tree is walked once a minute at most (decision A6)."""
 
@@ -117,8 +120,12 @@ class Drainer:
     def _renew_policy(self, waiting: Sequence[Glance]) -> None:
         """First of all: hooks keep no content under a policy that they do not know."""
         directories = dict.fromkeys(one.cwd for one in reversed(waiting) if one.cwd)
+        if not within(POLICY_S, lambda: self._compile(list(directories)[:MAX_DIRECTORIES])):
+            self._log.warning("the capture policy could not be compiled: a folder of an agent does not answer")
+
+    def _compile(self, directories: list[str]) -> None:
         try:
-            if renew_policy(self._memory, list(directories)[:MAX_DIRECTORIES]):
+            if renew_policy(self._memory, directories):
                 self._log.info("compiled the capture policy anew")
         except (MemoryFault, OSError, ValueError) as fault:
             reason = str(fault).partition("\n")[0]
@@ -182,10 +189,13 @@ class Drainer:
     def _transaction(self, events: Sequence[Event]) -> Batch:
         self._step("batch-begin")
         with self._memory.state_transaction() as connection:
-            batch = apply_batch(connection, events, place_of=self._attribution.place_of)
+            batch = apply_batch(connection, events, place_of=self._attribution.place_of, credit=self._credit)
             self._step("batch-filled")
         self._step("batch-committed")
         return batch
+
+    def _credit(self, event: Event, session: Session) -> Event:
+        return credit(event, session, self._attribution.place) if self._rules.follows_folders else event
 
     def _take_note(self, batch: Batch) -> None:
         self._count.applied += batch.applied

@@ -7,7 +7,7 @@ from ai_memory.store.memory import Memory
 from ai_memory.text.times import DAY_US
 
 HOUR_US = 3_600 * 1_000_000
-_VARIABLES = ("AI_MEMORY_SESSIONS__", "AI_MEMORY_HANDOFF__", "AI_MEMORY_LOG_LEVEL")
+_VARIABLES = ("AI_MEMORY_SESSIONS__", "AI_MEMORY_HANDOFF__", "AI_MEMORY_ROUTING__", "AI_MEMORY_LOG_LEVEL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class Rules:
     """A session without any event for this long is over; 0: never."""
     makes_handoffs: bool = True
     handoff_lifetime_us: int = 14 * DAY_US
+    follows_folders: bool = True
+    """Tool calls in another repository are credited to that one's project."""
     log_least: Level = Level.INFO
 
 
@@ -33,5 +35,6 @@ def read_rules(memory: Memory) -> Rules:
         idle_end_us=config.sessions.idle_end_after_hours * HOUR_US,
         makes_handoffs=config.handoff.create_on_session_end,
         handoff_lifetime_us=config.handoff.expire_after_days * DAY_US,
+        follows_folders=config.routing.mid_session == "follow-cwd",
         log_least=Level[config.log_level.upper()],
     )

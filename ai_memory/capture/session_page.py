@@ -1,6 +1,6 @@
 """The page of a session, made by rules from what was observed: the same observations always give the same bytes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_memory.capture import prompts
@@ -13,6 +13,7 @@ RAW_HEAD = 250
 RAW_TAIL = 250
 MAX_LISTED = 40
 """Prompts, files and commands beyond this are counted, not listed."""
+NOTHING: Mapping[str, int] = {}
 PROMPT_LENGTH = 400
 LINE_LENGTH = 140
 
@@ -36,9 +37,17 @@ def page_path(session: Session) -> str:
 
 
 def session_page(
-    session: Session, observations: Sequence[Observation], *, root: str = "", taken: Taken | None = None
+    session: Session,
+    observations: Sequence[Observation],
+    *,
+    root: str = "",
+    taken: Taken | None = None,
+    elsewhere: Mapping[str, int] = NOTHING,
 ) -> SessionPage:
-    """The session as a page. `root`: the checkout, so that paths inside it are short. `taken`: what it began with."""
+    """The session as a page. `root`: the checkout, so that paths inside it are short. `taken`: what it began with.
+
+    `elsewhere`: observations that stand in pages of other projects, by `workspace/project`.
+    """
     told = digest(session, observations, root=root, taken=taken)
     summary = summarise(told)
     frontmatter: dict[str, object] = {
@@ -49,7 +58,7 @@ def session_page(
         "agent": session.agent,
         "summary": summary,
     }
-    sections = [f"# {plain(told.title)}", plain(summary), *_sections(told, observations)]
+    sections = [f"# {plain(told.title)}", plain(summary), *_sections(told, observations, elsewhere)]
     made = f"Made by rules from {count(len(observations), 'observation')}."
     foot = f"{made} `ai-memory session {short_id(session.id)}` shows them all."
     return SessionPage(page_path(session), frontmatter, "\n\n".join([*sections, "---", foot]) + "\n")
@@ -90,8 +99,8 @@ def _branch(session: Session) -> str:
     return f" {session.branch_end}" if session.branch_end else ""
 
 
-def _sections(told: Digest, observations: Sequence[Observation]) -> Iterator[str]:
-    yield _section("Session", list(_metadata(told)))
+def _sections(told: Digest, observations: Sequence[Observation], elsewhere: Mapping[str, int]) -> Iterator[str]:
+    yield _section("Session", [*_metadata(told), *_elsewhere(elsewhere)])
     yield from _optional("Prompts", _capped(list(_prompts(told))))
     yield from _optional("Files edited", _capped([_file(path, times) for path, times in told.edited]))
     yield from _optional("Files read", _capped([_file(path, times) for path, times in told.read]))
@@ -143,6 +152,11 @@ def _metadata(told: Digest) -> Iterator[str]:
     if told.subagents:
         yield f"- Subagents: {told.subagents}"
     yield f"- Observations: {session.observations}"
+
+
+def _elsewhere(counts: Mapping[str, int]) -> Iterator[str]:
+    for project, number in sorted(counts.items()):
+        yield f"- Also worked in: {code(project)} ({count(number, 'observation')})"
 
 
 def _git(session: Session) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ai_memory.model import Sanitized
+from ai_memory.model import NO_TEXT, Sanitized
 from ai_memory.store.spool import event_id, named_at_us
 from ai_memory.text.sanitize import cap, first, sanitize, sanitize_together
 
@@ -27,6 +27,7 @@ _LENGTHS = dict.fromkeys(("agent", "event", "source_event", "agent_id", "tool", 
     "session": MAX_SESSION,
     "native_id": MAX_SESSION,
     "cwd": 4_096,
+    "route": 4_096,
 }
 """Members that name something, and the characters of each that are kept."""
 _IDS = ("session", "native_id")
@@ -67,6 +68,8 @@ class Event:
     flags: Sanitized
     extra: Sanitized
     process: int
+    route: Sanitized = NO_TEXT
+    """Root of the other repository in which all paths of a tool's input lie, as the hook found it."""
     ingest_key: str = ""
     """Made of the key by which a producer tells a repetition; empty where none was given."""
 
@@ -117,6 +120,7 @@ def parse_event(name: str, content: bytes) -> Event:
         flags=clean["flags"],
         extra=_still_json(given[3], rest),
         process=_process(more),
+        route=clean["route"],
         ingest_key=_ingest_key(record, more),
     )
 

@@ -183,6 +183,13 @@ class Memory:
         with reading.state_opened(self.data_dir) as connection:
             yield connection
 
+    def log_failure(self, what: str) -> None:
+        """A line in the log of what a face could not do. Without a data dir there is none, and none is made."""
+        from ai_memory.store.log import Log  # only where something failed
+
+        if self.data_dir.root.is_dir():
+            Log(self.data_dir.logs, self.caller.face, self.clock).error(what.replace("\n", " "))
+
     def fresh(self, ref: PageRef) -> None:
         """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page."""
         if reading.differs_from_file(self.data_dir, ref):

@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from hook_runs import Desk
+from hook_runs import PYTHON, Desk
+
+from ai_memory import hook_front
 
 
 @pytest.fixture
@@ -288,3 +290,39 @@ def test_results_of_memory_itself_are_never_stored(desk: Desk, tool: str, given:
 def test_what_only_sounds_like_memory_is_stored(desk: Desk, tool: str, given: dict[str, object]) -> None:
     desk.run("post-tool-use", desk.payload("PostToolUse", tool_name=tool, tool_input=given, tool_response="output"))
     assert desk.event()["output"] == "output"
+
+
+DEAD_MOUNT = """
+import os, sys, time
+sys.path.append(sys.argv.pop(1))
+def hang(real):
+    def call(path, *rest, **more):
+        if str(path).startswith("/dead"):
+            time.sleep(30)
+        return real(path, *rest, **more)
+    return call
+os.stat, os.lstat, os.path.realpath = hang(os.stat), hang(os.lstat), hang(os.path.realpath)
+from ai_memory.hook_front import main
+main(sys.argv[1:])
+"""
+
+
+def test_a_folder_on_a_dead_mount_costs_a_second_and_the_event_keeps_its_raw_folder(desk: Desk) -> None:
+    root = Path(hook_front.__file__).parents[1]
+    words = [*PYTHON, "-c", DEAD_MOUNT, str(root), "--data-dir", str(desk.data), "--agent", "claude-code"]
+    payload = desk.payload("PostToolUse", cwd="/dead/shop", tool_name="Read", tool_input={"file_path": "/dead/shop/a"})
+    begun = time.monotonic()
+    done = subprocess.run(
+        [*words, "--event", "post-tool-use"],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        env=desk.environ,
+        timeout=25,
+        check=True,
+    )
+    assert time.monotonic() - begun < 20  # the mount would take 30 s for each look
+    assert (done.stdout, done.stderr) == (b"{}", b"")
+    event = desk.event()
+    assert event["cwd"] == "/dead/shop"
+    assert {"cwd-silent", "metadata-only", "policy-unknown"} <= set(event["flags"])
+    assert not {"input", "output"} & set(event)

@@ -8,7 +8,8 @@ import pytest
 from hook_runs import Desk
 
 from ai_memory.config import combine
-from ai_memory.hook_policy import MAX_STEPS, Policy, _matches, candidates
+from ai_memory.hook_globs import fits
+from ai_memory.hook_policy import MAX_STEPS, Policy, candidates
 from ai_memory.scope.hook_policy import compile_policy
 from ai_memory.scope.markers import Source, nearest_markers
 from ai_memory.scope.policy import policy_at
@@ -251,7 +252,7 @@ def test_check_capture_works_without_a_data_dir(desk: Ruled, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "fits"),
+    ("pattern", "path", "expected"),
     [
         ("a", "a", True),
         ("a", "b/a", True),
@@ -272,14 +273,14 @@ def test_check_capture_works_without_a_data_dir(desk: Ruled, tmp_path: Path) -> 
         ("", "a", False),
     ],
 )
-def test_globs(pattern: str, path: str, fits: bool) -> None:
-    assert _matches(pattern, path, [MAX_STEPS]) is fits
+def test_globs(pattern: str, path: str, expected: bool) -> None:
+    assert fits(pattern, path, [MAX_STEPS]) is expected
 
 
 def test_a_hostile_glob_ends_in_bounded_work_and_fails_closed() -> None:
     steps = [MAX_STEPS]
     started = time.process_time()
-    assert _matches("*" + "a" * 400 + "b", "a" * 4_000, steps) is True
+    assert fits("*" + "a" * 400 + "b", "a" * 4_000, steps) is True
     assert time.process_time() - started < 5
 
 
