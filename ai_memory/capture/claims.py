@@ -8,7 +8,7 @@ from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
 from ai_memory.capture.page_work import PageWork, composed, find_handoff, open_automatic, spliced
 from ai_memory.clock import rfc3339
-from ai_memory.model import MACHINE, PageRef
+from ai_memory.model import MACHINE, Page, PageRef
 from ai_memory.store import state_sessions
 from ai_memory.store.change import Change
 from ai_memory.store.log import Log
@@ -61,6 +61,32 @@ class Claims:
             elif claim in unconfirmed:
                 settled += self._give_back(claim)
         return settled
+
+    def withdraw(self) -> int:
+        """Take out of the outbox what its page no longer offers: deleted, or closed on another machine or by hand.
+
+        Crash: safe at any point. A provisional handoff has no page yet and stays.
+        """
+        waiting = self._outbox.open_handoffs()
+        if not waiting:
+            return 0
+        with self._memory.reading() as snapshot:
+            if snapshot.gaps:  # not all that is there can be seen
+                return 0
+            pages = {one: find_handoff(snapshot, one) for one in waiting}
+        gone = [one for one, page in pages.items() if not self._is_offered(one, page)]
+        for handoff in gone:
+            for name in self._outbox.names_of(handoff, claims=False):
+                self._outbox.remove(name)
+            self._log.info(f"handoff {handoff}: its page is closed or gone, it is offered no more")
+        return len(gone)
+
+    def _is_offered(self, handoff: str, page: Page | None) -> bool:
+        """Whether it may be given. That of a killed session has no page until it is taken or counts as ended."""
+        if page is not None:
+            return page.frontmatter.get("state") == HandoffState.OPEN
+        source = self._source(handoff)
+        return source is not None and source.is_open
 
     def _confirmation(self, claim: Claim) -> tuple[Observation | None, Session | None]:
         with self._memory.state_reading() as connection:

@@ -35,6 +35,8 @@ MAX_DIRECTORIES = 64
 """Directories a pass whose markers are looked for; the others' turn comes with their next event."""
 MAX_KEPT_BYTES = 32 * 1024 * 1024
 """Of files that the glance read whole; the others are opened again when their turn comes."""
+TELL_NO_END = frozenset({"opencode", "antigravity-cli"})
+"""Harnesses whose sessions never end: each finished turn brings the page up to date."""
 POLICY_S = 10.0
 """How long the markers of those directories may take to be looked at."""
 LOOK_EVERY_S = 60.0
@@ -240,7 +242,8 @@ class Drainer:
                 is_pausing = session.id in known.pausing or session.id not in known.touched  # unknown: after a kill
                 try:
                     is_owed_a_page = session.end_seen_us > 0 and not session.page_version  # it ended, and went on
-                    is_due = is_owed_a_page or session.id in known.compacting
+                    is_turn_over = session.agent in TELL_NO_END and session.id in known.pausing
+                    is_due = is_owed_a_page or is_turn_over or session.id in known.compacting
                     self._pause(session, render=is_pausing, refresh=is_due)
                 except (MemoryFault, OSError) as fault:
                     reason = str(fault).partition("\n")[0]
@@ -312,6 +315,7 @@ class Drainer:
         adopted = self._memory.adopt()
         for sentence in (*adopted.asked, *adopted.skipped):
             self._log.warning(sentence)
+        self._claims.withdraw()
         self._close_expired()
         self._memory.tidy()
         sweep(self._memory.data_dir)

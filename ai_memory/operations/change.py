@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import NotFound, UsageFault, echo
-from ai_memory.model import PageRef, Scope
+from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
@@ -21,6 +21,7 @@ from ai_memory.operations.write import (
     write_page_text,
     written,
 )
+from ai_memory.store.outbox import Outbox
 from ai_memory.text.links import rewrite_links
 from ai_memory.text.names import check_page_path
 from ai_memory.text.page import check_size, splice
@@ -226,6 +227,7 @@ def delete_page(
         page = change.page(ref)
         if page is not None:
             change.delete(ref, expected_version=expected_version)
+            _withdraw(memory, change, page)
             place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
             for statement in ("page-forgotten", "evidence-forgotten"):
                 change.state(statement, **place)
@@ -233,6 +235,13 @@ def delete_page(
         return DeletedPage(scope, (address(ref),), "absent", None, None)
     commit = change.committed.commit if change.committed else None
     return DeletedPage(scope, (address(ref),), "deleted", commit, page.version)
+
+
+def _withdraw(memory: "Memory", change: "Change", page: Page) -> None:
+    """A handoff whose page is gone is given to nobody."""
+    if page.kind == "handoff":
+        for name in Outbox(memory.data_dir).names_of(str(page.frontmatter.get("id", ""))):
+            change.outbox_remove(name)
 
 
 def deleted_page_text(result: DeletedPage) -> str:

@@ -15,6 +15,7 @@ from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
 from ai_memory.hook_outbox import MAX_INJECTED
 from ai_memory.model import Caller, Page, PageRef
+from ai_memory.operations.change import delete_page
 from ai_memory.operations.handoff_take import handoff_accept
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, directory_key
@@ -271,6 +272,55 @@ def test_of_sessions_of_one_directory_the_one_that_ended_last_hands_over(
     states = {str(page.frontmatter["from_session"]): page.frontmatter["state"] for page in room.pages("handoff")}
     assert states == {agents[0].session: "open", agents[1].session: "expired", agents[2].session: "expired"}
     assert len(room.outbox.open_handoffs()) == 1
+
+
+@pytest.mark.parametrize("how", ["deleted by hand", "closed by hand", "deleted by a command"])
+def test_a_handoff_whose_page_offers_it_no_more_is_given_to_nobody(room: Room, agent: Agent, how: str) -> None:
+    agent.work()
+    room.drain()
+    (page,) = room.pages("handoff")
+    path = room.data_dir.wiki / page.ref.git_path
+    if how == "deleted by a command":
+        delete_page(room.memory(), path=page.ref.path, workspace=page.ref.workspace, project=page.ref.project)
+    elif how == "deleted by hand":
+        path.unlink()
+        room.git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qam", "not wanted")
+    else:
+        path.write_text(page.text.replace("state: open", "state: cancelled"))
+    looked = room.data_dir.locks / "looked-around"
+    os.utime(looked, (0, 0))
+    room.drain()
+    assert room.outbox.open_handoffs() == []
+    assert room.outbox.open_for(agent.cwd) == []
+
+
+def test_a_handoff_of_a_killed_session_has_no_page_and_is_offered_all_the_same(room: Room) -> None:
+    agent = Agent(room, room.checkout(), process=2**22 + 7)
+    agent.start()
+    agent.prompt("Mend the till.")
+    agent.edit("till.py")
+    agent.stop()
+    room.drain()
+    os.utime(room.data_dir.locks / "looked-around", (0, 0))
+    room.drain()
+    assert room.pages("handoff") == []
+    assert len(room.outbox.open_handoffs()) == 1
+
+
+@pytest.mark.parametrize(("name", "pages"), [("opencode", 1), ("antigravity-cli", 1), ("codex", 0)])
+def test_a_turn_brings_the_page_up_to_date_where_no_session_ever_ends(room: Room, name: str, pages: int) -> None:
+    agent = Agent(room, room.checkout(), agent=name)
+    agent.start()
+    agent.prompt("Mend the till.")
+    agent.edit("till.py")
+    agent.stop()
+    room.drain()
+    assert len(room.pages("session")) == pages
+    agent.edit("tax.py")
+    agent.stop()
+    room.now_us += 61 * SECOND_US
+    room.drain()
+    assert [("tax.py" in page.text) for page in room.pages("session")] == [True] * pages
 
 
 def test_a_late_event_of_an_ended_session_brings_page_and_handoff_up_to_date(room: Room, agent: Agent) -> None:
