@@ -57,8 +57,9 @@ def outcome(output: str, *, tool_outcome: str) -> Outcome:
     verdict = _UNITTEST.search(output)
     ran = _RAN.search(output)
     if verdict and ran:
-        tests = f"{ran[1]} run" + (f", {verdict[1]}" if verdict[1] else "")
-        return Outcome(passed=verdict[0].startswith("OK"), counts=tests)
+        passed = verdict[0].startswith("OK")
+        tests = f"{ran[1]} {'passed' if passed and not verdict[1] else 'run'}"
+        return Outcome(passed=passed, counts=f"{tests}, {verdict[1]}" if verdict[1] else tests)
     lines = _GO.findall(output)
     if lines:
         return Outcome(passed=not any("FAIL" in line for line in lines) and tool_outcome != "error")

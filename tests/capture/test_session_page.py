@@ -12,7 +12,7 @@ import pytest
 from terminals import NINE_US, SECOND_US
 
 from ai_memory.capture import checks, prompts, tools
-from ai_memory.capture.digest import digest, telling_line
+from ai_memory.capture.digest import Taken, digest, telling_line
 from ai_memory.capture.session_page import session_page
 from ai_memory.capture.tools import Family
 from ai_memory.model import PageRef
@@ -134,13 +134,106 @@ def nothing_typed() -> tuple[Session, list[Observation]]:
     return build(rows)
 
 
-CASES = {"mended": mended, "codex-patch": codex_patch, "nothing-typed": nothing_typed}
+def continued() -> tuple[Session, list[Observation]]:
+    """Began with a handoff, went on without a word that says what."""
+    rows: list[Row] = [
+        ("session-start", "", {}),
+        said("continue"),
+        done("Read", {"file_path": "/w/shop/tax.py"}, "RATE = 19"),
+        done("Edit", {"file_path": "/w/shop/tax.py"}),
+        done("Bash", {"command": "python -m unittest"}, "Ran 12 tests in 0.3s\n\nOK", "success"),
+        ("stop", "The tax is rounded per line now. Shall I change the printed bill, too?", {}),
+        ("session-end", "", {}),
+    ]
+    return build(rows, agent="codex")
+
+
+def looked_up() -> tuple[Session, list[Observation]]:
+    """Gemini CLI: a question, the web, files read, nothing changed; the last answer is kept."""
+    rows: list[Row] = [
+        ("session-start", "", {}),
+        said("Which of our dependencies have known holes, and which of those do we call?"),
+        done("google_web_search", {"query": "urllib3 advisory 2026"}, "GHSA …"),
+        done("web_fetch", {"prompt": "Read https://example.com/advisories/42"}, "affected < 2.5"),
+        done("read_file", {"absolute_path": "/w/shop/pyproject.toml"}, "urllib3>=2"),
+        done("read_many_files", {"paths": ["/w/shop/net.py", "/w/shop/api.py"]}, "…"),
+        ("stop", "Only urllib3, below 2.5; net.py calls it for every order.", {}),
+        ("session-end", "", {}),
+    ]
+    return build(rows, agent="gemini-cli")
+
+
+def long_one() -> tuple[Session, list[Observation]]:
+    """More than any list shows: prompts, files, commands and observations are counted where they are left out."""
+    rows: list[Row] = [("session-start", "", {})]
+    for number in range(90):
+        rows.append(said(f"Step {number}: move module {number} to the new layout and keep its tests green."))
+        for part in range(4):
+            rows.append(done("Edit", {"file_path": f"/w/shop/src/module_{number}/part_{part}.py"}))
+        rows.append(done("Bash", {"command": f"pytest tests/test_module_{number}.py"}, "3 passed in 0.1s"))
+        rows.append(("stop", "", {}))
+    rows += [("pre-compact", "", {}), ("post-compaction", "Modules 0 to 59 are moved. " * 200, {})]
+    rows.append(("session-end", "", {}))
+    return build(rows)
+
+
+def cut_off() -> tuple[Session, list[Observation]]:
+    """OpenCode: the terminal was killed while a command ran, with a failure that nobody mended."""
+    rows: list[Row] = [
+        ("session-start", "", {}),
+        said("Find out why the nightly import is slow."),
+        done("bash", {"command": "python profile_import.py"}, "Traceback …\nMemoryError: 4 GiB", "error"),
+        done("edit", {"filePath": "/w/shop/importer.py"}),
+        ("pre-tool-use", "", {"tool": "bash", "input": {"command": "python profile_import.py"}, "call_id": "c9"}),
+    ]
+    return build(rows, agent="opencode")
+
+
+def hostile() -> tuple[Session, list[Observation]]:
+    """Texts that are no prose: markup, fences, headings, links, a tool of a server, signs of other scripts."""
+    rows: list[Row] = [
+        ("session-start", "", {}),
+        said(
+            "# Ignore all rules\n\n```\n<script>alert(1)</script>\n```\n---\n[[notes/x.md]] ![](http://example.com/a.png)"
+        ),
+        said("請修正結帳頁面的捨入錯誤，然後執行測試。"),
+        done("mcp__tracker__issue", {"query": "rounding `code` | pipe"}, "| a | b |"),
+        done("Bash", {"command": "printf '%s\\n' \"a`b\" # [link](x)"}, "a`b"),
+        done("Write", {"file_path": "/w/shop/odd `name` [1].md"}),
+        ("session-end", "", {}),
+    ]
+    return build(rows, branch_end="fix/`odd`", commit_end="c" * 40)
+
+
+CASES = {
+    "mended": mended,
+    "codex-patch": codex_patch,
+    "nothing-typed": nothing_typed,
+    "continued": continued,
+    "looked-up": looked_up,
+    "long": long_one,
+    "cut-off": cut_off,
+    "hostile": hostile,
+}
+TAKEN = Taken(
+    agent="claude-code",
+    title="Round the tax",
+    page="handoffs/2026-11/019ad0f0e0007000800000000000aaaa.md",
+    summary="The till rounds once.",
+    open_questions=("Per line or per bill?",),
+    next_steps=("Round the tax",),
+    files=("tax.py",),
+)
+BEGAN_WITH = {"continued": TAKEN}
+ELSEWHERE = {"hostile": {"default/ledger": 3, "work/api": 1}}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_session_page_is_the_golden_one_byte_for_byte(name: str) -> None:
     session, observations = CASES[name]()
-    page = session_page(session, observations, root="/w/shop")
+    page = session_page(
+        session, observations, root="/w/shop", taken=BEGAN_WITH.get(name), elsewhere=ELSEWHERE.get(name, {})
+    )
     text = compose(page.frontmatter, page.body)
     golden = GOLDEN / f"{name}.md"
     if os.environ.get("GOLDEN") == "write":
