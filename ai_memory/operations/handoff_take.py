@@ -1,6 +1,7 @@
 """Taking a handoff, once."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
@@ -30,6 +31,8 @@ from ai_memory.operations.handoff_desk import (
 from ai_memory.operations.handoff_look import rows_of
 from ai_memory.operations.scoping import resolve
 from ai_memory.store.outbox import Claim, project_key
+from ai_memory.store.spool import Spool
+from ai_memory.store.state_sessions import session
 
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
@@ -144,8 +147,22 @@ def _take(
             shown = f"handoff {identifier[:ID_SHOWN]}"
             raise Conflict(f"{shown} {refusal or 'is not open'}", hint="`ai-memory handoff list` shows what waits")
         return None
+    _tell_session(memory, taker, identifier)
     commit = change.committed.commit if change.committed else None
     return AcceptedHandoff(scope, "claimed", (handoff_row(page),) if page else (), text, commit)
+
+
+def _tell_session(memory: "Memory", taker: Taker, identifier: str) -> None:
+    """Let the taker's session know what it took, as a start hook does: its page and its own handoff tell of it.
+
+    Crash: the page of the handoff says who took it; lost is only that the session's page mentions it.
+    """
+    with memory.state_reading() as connection:
+        if connection is None or not taker.session or session(connection, taker.session) is None:
+            return
+    event = {"v": 1, "agent": taker.agent, "event": "handoff-claimed", "session": taker.session, "at_us": taker.at_us}
+    with suppress(OSError):
+        Spool(memory.data_dir).put(event | {"text": identifier, "extra": {"handoff": identifier}})
 
 
 def _refusal(desk: HandoffDesk, change: "Change", found: Found, now_us: int) -> str:

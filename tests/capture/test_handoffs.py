@@ -274,6 +274,29 @@ def test_of_sessions_of_one_directory_the_one_that_ended_last_hands_over(
     assert len(room.outbox.open_handoffs()) == 1
 
 
+def test_a_session_that_accepted_by_hand_tells_of_it_in_its_page_and_gives_back_what_it_left(
+    room: Room, agent: Agent
+) -> None:
+    agent.work()
+    room.drain()
+    (page,) = room.pages("handoff")
+    later = Agent(room, agent.cwd, agent="codex", at_us=agent.at_us + SECOND_US)
+    later.start()
+    room.drain()
+    room.now_us += SECOND_US
+    caller = Caller(cwd=agent.cwd, environ={}, home=str(room.root / "home"), face="cli")
+    memory = Memory.open(room.data_dir, caller=caller, clock=lambda: room.now_us)
+    taken = handoff_accept(memory, agent="codex", session_id=later.session)
+    assert taken.status == "claimed"
+    later.at_us = room.now_us
+    later.edit("till.py")
+    later.end()
+    room.now_us += 60 * SECOND_US
+    room.drain()
+    told = next(one for one in room.pages("session") if one.frontmatter["session_id"] == later.session)
+    assert f"- Took over: [[{page.ref.path}]] from Claude Code" in told.text
+
+
 @pytest.mark.parametrize("how", ["deleted by hand", "closed by hand", "deleted by a command"])
 def test_a_handoff_whose_page_offers_it_no_more_is_given_to_nobody(room: Room, agent: Agent, how: str) -> None:
     agent.work()
