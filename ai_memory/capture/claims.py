@@ -174,6 +174,7 @@ class Claims:
                 self._outbox.remove(name)
             return 1
         if self._outbox.reopen(claim):
+            self._memory.tell("handoff-given-back", subject=claim.handoff, session=claim.session)
             self._log.info(f"handoff {claim.handoff}: its claim was never confirmed, {open_name(claim.handoff)} again")
             return 1
         return 0

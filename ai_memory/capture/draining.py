@@ -21,7 +21,7 @@ from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.errors import MemoryFault
 from ai_memory.model import MACHINE
 from ai_memory.scope.known import KnownProjects
-from ai_memory.store import state, state_sessions
+from ai_memory.store import audit, state, state_sessions
 from ai_memory.store.driver import DatabaseError, OperationalError
 from ai_memory.store.leftovers import sweep
 from ai_memory.store.log import Log, remove_old
@@ -282,6 +282,7 @@ class Drainer:
         if session is not None and session.is_open:
             self._work.pause(session, render=True)  # what it did after its last stop belongs in, too
         if self._outbox.promote(provisional):
+            self._memory.tell("handoff-opened", subject=provisional.handoff, session=session.id if session else "")
             self._log.info(f"handoff {provisional.handoff}: its session is gone or silent, open now")
 
     def _end_idle(self) -> int:
@@ -291,7 +292,10 @@ class Drainer:
             if connection is None or not state_sessions.idle_sessions(connection, self._idle_limit_us()):
                 return 0
         with self._memory.state_transaction() as connection:
-            return state_sessions.end_idle(connection, self._idle_limit_us())
+            ended = state_sessions.end_idle(connection, self._idle_limit_us())
+            if ended:
+                audit.put(connection, self._memory.mutation("idle-end", subject="silent sessions", count=ended))
+            return ended
 
     def _idle_limit_us(self) -> int:
         return self._memory.clock() - self._rules.idle_end_us
@@ -354,6 +358,10 @@ class Drainer:
                 with self._memory.state_transaction() as connection:
                     state.record_drain(connection, drain)
                     state.forget_old_events(connection, now_us)
+                    audit.forget_old(connection, now_us)
+                    if drain.quarantined:
+                        told = self._memory.mutation("quarantine", subject="events", count=drain.quarantined)
+                        audit.put(connection, told)
             except (MemoryFault, DatabaseError, OSError) as raised:
                 self._log.error(f"the outcome could not be kept: {raised}")
         remove_old(self._memory.data_dir.logs, now_us=now_us)

@@ -13,6 +13,7 @@ from ai_memory.capture.drain import Outcome, drain_all
 from ai_memory.capture.spooled import Event
 from ai_memory.model import NO_TEXT
 from ai_memory.scope.known import KnownProjects
+from ai_memory.store import audit
 from ai_memory.store.driver import Connection
 from ai_memory.store.memory import Memory
 from ai_memory.store.state_sessions import Session
@@ -32,7 +33,7 @@ def end_sessions(memory: Memory, choice: Choice) -> None:
     Errors: LockBusy when another drain or writer is at work for too long; StoreFault.
     """
     apply_spool(memory)  # what waits belongs to the sessions, and may have ended them
-    _put_in(memory, lambda connection: [_end(one) for one in choice(connection) if one.is_open])
+    _put_in(memory, SOURCE, lambda connection: [_end(one) for one in choice(connection) if one.is_open])
     apply_spool(memory)
 
 
@@ -42,7 +43,11 @@ def reopen_session(memory: Memory, choice: Choice) -> None:
     Errors: as `end_sessions`.
     """
     apply_spool(memory)
-    _put_in(memory, lambda connection: [_resume(one, memory.clock()) for one in choice(connection) if not one.is_open])
+    _put_in(
+        memory,
+        "reopen-session",
+        lambda connection: [_resume(one, memory.clock()) for one in choice(connection) if not one.is_open],
+    )
 
 
 def apply_spool(memory: Memory) -> None:
@@ -62,13 +67,16 @@ def _drains(memory: Memory) -> Memory:
     )
 
 
-def _put_in(memory: Memory, events_of: Callable[[Connection], list[Event]]) -> None:
+def _put_in(memory: Memory, verb: str, events_of: Callable[[Connection], list[Event]]) -> None:
     if not memory.data_dir.state.exists():
         return
     with memory.reading() as snapshot:
         attribution = Attribution(_drains(memory).caller, KnownProjects(snapshot.projects()))
     with memory.state_transaction() as connection:  # chosen and applied in one: no event comes in between
-        apply_batch(connection, events_of(connection), place_of=attribution.place_of)
+        events = events_of(connection)
+        apply_batch(connection, events, place_of=attribution.place_of)
+        for event in events:
+            audit.put(connection, memory.mutation(verb, session=event.session))
 
 
 def _end(session: Session) -> Event:

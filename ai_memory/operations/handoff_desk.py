@@ -10,10 +10,10 @@ from ai_memory.capture.claims import Claims, Taker
 from ai_memory.capture.handoffs import AGENT_ID, Handoff, HandoffState
 from ai_memory.capture.page_work import PageWork
 from ai_memory.capture.rules import read_rules
-from ai_memory.capture.spooled import session_uuid
 from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, MemoryFault, NotFound, UsageFault, echo
 from ai_memory.harnesses import registry
+from ai_memory.harnesses.around import session_around
 from ai_memory.model import Page, PageRef, ResolvedBy, Scope
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field
@@ -170,11 +170,9 @@ def asking(memory: "Memory", agent: str | None, session: str | None, *, cwd: str
     refuse_secrets(memory, agent=agent, session=session)
     named = agent_id(agent) or memory.caller.agent or ""
     known = known_session(memory, session) if session else memory.caller.session_id or ""
-    for harness in registry.HARNESSES if memory.caller.face == "cli" else ():
-        raw = memory.caller.environ.get(harness.session_variable, "") if harness.session_variable else ""
-        if raw and named in ("", harness.id):
-            named, known = harness.id, known or session_uuid(harness.id, raw)
-            break
+    if memory.caller.face == "cli":
+        around, running = session_around(memory.caller.environ, agent=named)
+        named, known = around or named, known or running
     return Taker(named, known, cwd, memory.clock())
 
 

@@ -89,7 +89,7 @@ def quarantine_retry(
     spool = Spool(memory.data_dir)
     chosen = _chosen(spool, event, everything=everything)
     moved = tuple(row for row in chosen if spool.retry(row.event))
-    return MovedEvents(moved, "waiting")
+    return MovedEvents(moved, "waiting", _told(memory, "quarantine-retry", moved))
 
 
 def quarantine_drop(
@@ -104,7 +104,12 @@ def quarantine_drop(
     chosen = _chosen(spool, event, everything=everything)
     if not confirm:
         return MovedEvents(chosen, "would drop")
-    return MovedEvents(tuple(row for row in chosen if spool.drop(row.event)), "dropped")
+    dropped = tuple(row for row in chosen if spool.drop(row.event))
+    return MovedEvents(dropped, "dropped", _told(memory, "quarantine-drop", dropped))
+
+
+def _told(memory: "Memory", verb: str, events: tuple[SetAside, ...]) -> tuple[str, ...]:
+    return memory.tell(verb, subject=events[0].event, count=len(events)) if events else ()
 
 
 def _chosen(spool: Spool, event: str | None, *, everything: bool) -> tuple[SetAside, ...]:

@@ -106,15 +106,15 @@ def config_set(
     """
     if key != "sanitize.allowlist":  # which names what is no secret
         refuse_secrets(memory, value=value)
-    return _change(memory, key, lambda text, name: set_value(text, key, value, name=name))
+    return _change(memory, "config-set", key, lambda text, name: set_value(text, key, value, name=name))
 
 
 def config_unset(memory: "Memory", *, key: Key) -> ChangedSetting:
     """Take one setting out of config.toml, so that its default holds again."""
-    return _change(memory, key, lambda text, name: unset_value(text, key, name=name))
+    return _change(memory, "config-unset", key, lambda text, name: unset_value(text, key, name=name))
 
 
-def _change(memory: "Memory", key: str, edited: Callable[[str, str], str]) -> ChangedSetting:
+def _change(memory: "Memory", verb: str, key: str, edited: Callable[[str, str], str]) -> ChangedSetting:
     """Edit the file under the writer lock. An edit that changes nothing creates nothing."""
     from ai_memory.store.filesystem import write_whole  # the writing side, not needed to show
     from ai_memory.store.writing import writer_lock
@@ -127,7 +127,7 @@ def _change(memory: "Memory", key: str, edited: Callable[[str, str], str]) -> Ch
         text = edited(_text(memory), path.name)
         write_whole(path, text.encode("utf-8"))
         tell_hooks(memory)
-    return _changed(memory, key, changed=True)
+    return _changed(memory, key, changed=True, gaps=memory.tell(verb, subject=key))
 
 
 def _text(memory: "Memory") -> str:
@@ -140,11 +140,11 @@ def _text(memory: "Memory") -> str:
         raise StoreFault(f"{path} cannot be read: {fault}", hint="check its permissions and encoding") from fault
 
 
-def _changed(memory: "Memory", key: str, *, changed: bool) -> ChangedSetting:
+def _changed(memory: "Memory", key: str, *, changed: bool, gaps: tuple[str, ...] = ()) -> ChangedSetting:
     loaded = _loaded(memory)
     row = _row(loaded, key)
     hidden = (_hidden(key),) if row.origin == "env" else ()
-    return ChangedSetting((row,), str(memory.data_dir.config), changed, (*loaded.warnings, *hidden))
+    return ChangedSetting((row,), str(memory.data_dir.config), changed, (*loaded.warnings, *hidden, *gaps))
 
 
 def _hidden(key: str) -> str:

@@ -10,6 +10,7 @@ from ai_memory.model import Page, PageRef, Project, Sanitized, Scope
 from ai_memory.store import state
 from ai_memory.store.addresses import META_NAME, folder_of, meta_path
 from ai_memory.store.blobs import blob_id
+from ai_memory.store.change_ids import new_change_id
 from ai_memory.store.index import read_project
 from ai_memory.store.pages import page_of
 from ai_memory.store.pending import OutboxChange, PathChange
@@ -47,7 +48,7 @@ class Change:
         self._state: list[tuple[str, Mapping[str, StateValue]]] = []
         self._outbox: list[OutboxChange] = []
         self.now_us = now_us
-        self.change_id = uuid.uuid4().hex
+        self.change_id = new_change_id(now_us)
         self.committed: Committed | None = None
 
     # --- reading ---

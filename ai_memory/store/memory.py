@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from ai_memory.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ai_memory.store.adoption import Adopted
+    from ai_memory.store.audit import Mutation
     from ai_memory.store.change import Change
     from ai_memory.store.history import PageVersion
     from ai_memory.store.indexing import Progress, Reindexed
@@ -160,6 +162,29 @@ class Memory:
         self.create()
         with closing(state.open_state(self.data_dir, at_us=self.clock())) as connection, driver.transaction(connection):
             yield connection
+
+    def mutation(self, verb: str, *, subject: str = "", count: int = 1, session: str = "") -> "Mutation":
+        """What this caller does now, for `audit.put` in the transaction that does it."""
+        from ai_memory.store import audit
+        from ai_memory.store.change_ids import new_change_id
+
+        now = self.clock()
+        by = audit.begun(self.caller, verb, change_id=new_change_id(now), at_us=now)
+        return replace(by, subject=subject, count=count, session=session or by.session)
+
+    def tell(self, verb: str, *, subject: str = "", count: int = 1, session: str = "") -> tuple[str, ...]:
+        """Put down what was done to files that no transaction covers, right after it.
+
+        Gives a sentence where `state.db` does not take it: what was done stays done. Crash: the row may be missing.
+        """
+        from ai_memory.store import audit
+
+        try:
+            with self.state_transaction() as connection:
+                audit.put(connection, self.mutation(verb, subject=subject, count=count, session=session))
+        except (MemoryFault, driver.DatabaseError, OSError) as fault:
+            return (f"it is done, but the log does not tell of it: {str(fault).partition(chr(10))[0]}",)
+        return ()
 
     # --- reading ---
 

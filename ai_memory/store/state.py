@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ai_memory.model import PageRef
 from ai_memory.paths import DataDir
-from ai_memory.store import born, driver, state_schema
+from ai_memory.store import audit, born, driver, state_schema
 from ai_memory.store.driver import Connection
 from ai_memory.text.sanitize import sanitize
 
@@ -66,6 +66,13 @@ STATEMENTS: Mapping[str, str] = {
     """,
     "evidence-forgotten": """
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "audit": audit.PUT,
+    # What was purged is not named by the rows that tell of earlier changes either.
+    "audit-forgotten": """
+        UPDATE audit SET subject = CASE subject WHEN :path THEN '' ELSE subject END,
+            origin = CASE origin WHEN :path THEN '' ELSE origin END
+        WHERE workspace = :workspace AND project = :project AND :path IN (subject, origin)
     """,
     "change-applied": "INSERT OR IGNORE INTO applied_changes (change_id, at_us) VALUES (:change_id, :at_us)",
 }

@@ -12,8 +12,11 @@ from ai_memory.store.driver import Connection, transaction
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 1
+VERSION = 2
 """Number of migrations in `_migrations`."""
+
+AUDIT_SINCE = 2
+"""Version from which on there is a table of who changed what."""
 
 _FIRST = (
     """
@@ -132,6 +135,27 @@ _FIRST = (
     """,
 )
 
+_SECOND = (
+    """
+    CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY,
+        change_id TEXT NOT NULL UNIQUE,             -- of a change of pages that of its commit
+        at_us INTEGER NOT NULL,
+        verb TEXT NOT NULL,                         -- operation or automatic pass
+        face TEXT NOT NULL DEFAULT '',              -- cli, bridge or drain
+        agent TEXT NOT NULL DEFAULT '',
+        session TEXT NOT NULL DEFAULT '',
+        author TEXT NOT NULL DEFAULT '',            -- the person who signed, nothing for the machine
+        workspace TEXT NOT NULL DEFAULT '',         -- nothing: it concerns all projects
+        project TEXT NOT NULL DEFAULT '',
+        subject TEXT NOT NULL DEFAULT '',           -- path of the (first) page, else what it was about
+        origin TEXT NOT NULL DEFAULT '',            -- path from which a page was moved
+        count INTEGER NOT NULL DEFAULT 1
+    )
+    """,
+    "CREATE INDEX audit_by_time ON audit(at_us, change_id)",
+)
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -177,6 +201,11 @@ def _migrations() -> "Migrations":
     @migrations(name="0001 sessions, observations, applied, evidence, drains")
     def first(database: Any) -> None:
         for statement in _FIRST:
+            database.execute(statement)
+
+    @migrations(name="0002 audit")
+    def second(database: Any) -> None:
+        for statement in _SECOND:
             database.execute(statement)
 
     return migrations

@@ -1,18 +1,19 @@
 """What happens under the writer lock."""
 
 import os
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from ai_memory.errors import Recorded, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import gitindex, indexing, pending, state
+from ai_memory.store import audit, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
 from ai_memory.store.adoption import Adopted, Edits, find_edits
+from ai_memory.store.audit import Mutation, Touched
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.change import Change, Committed
+from ai_memory.store.change import Change, Committed, StateValue
+from ai_memory.store.change_ids import new_change_id
 from ai_memory.store.desk import Desk
 from ai_memory.store.gitindex import GitIndex
 from ai_memory.store.head import unfinished
@@ -120,17 +121,20 @@ class Writer:
             change.committed = Committed(change.change_id, None)
             return
         WorkTree(self._data_dir.wiki, None).refuse_blocked(paths)
-        if change.state_rows:  # what state.db refuses must be known before the commit point
-            state.open_state(self._data_dir, at_us=change.now_us).close()
+        author = author or self._signature()
+        by = audit.begun(
+            self._desk.caller, audit.verb_of(message, trailers), change_id=change.change_id, at_us=change.now_us
+        )
+        told = {"Change-Id": change.change_id, **audit.trailers_of(by), **trailers}
         applied = self._apply(
             Pending(
                 change_id=change.change_id,
                 parent=head,
-                author=author or self._signature(),
+                author=author,
                 at_us=change.now_us,
-                message=compose_message(message, {"Change-Id": change.change_id, **trailers}),
+                message=compose_message(message, told),
                 paths=paths,
-                state=change.state_rows,
+                state=self._state_rows(change, audit.with_trailers(by, told, author), paths, told),
                 outbox=change.outbox,
             )
         )
@@ -141,6 +145,27 @@ class Writer:
             tuple(sorted(written)),
             {ref: blob_id(content) for ref, content in written.items() if content is not None},
         )
+
+    def _state_rows(
+        self, change: Change, by: Mutation, paths: Mapping[str, PathChange], trailers: Mapping[str, str]
+    ) -> tuple[tuple[str, Mapping[str, StateValue]], ...]:
+        """What the change writes into `state.db`: its rows, and who made it, unless its commit alone shall tell that.
+
+        What `state.db` refuses must be known before the commit point; a change that has no row of its own goes on
+        without. Errors: StoreFault.
+        """
+        rows = change.state_rows
+        if not rows and paths and "Pass" not in trailers:
+            return rows  # a page written on purpose: it costs no look at state.db (decision A15)
+        try:
+            state.open_state(self._data_dir, at_us=change.now_us).close()
+        except StoreFault:
+            if rows:
+                raise
+            return rows
+        touched = [Touched(path, row.old is not None, row.content is not None) for path, row in paths.items()]
+        by = audit.with_paths(by, touched, moved_from=trailers.get("Moved-From", ""))
+        return (*rows, ("audit", audit.parameters(audit.with_rows(by, (values for _, values in rows)))))
 
     def _apply(self, change: Pending) -> Applied:
         self._refuse_unfinished()
@@ -221,7 +246,7 @@ class Writer:
         self._remember_missing(missing, look, edits, is_everything=is_everything)
         if not edits.paths:
             return Adopted(asked=edits.asked, skipped=edits.skipped, waiting=len(edits.vanished))
-        change_id = uuid.uuid4().hex
+        change_id = new_change_id(now_us)
         change = Pending(
             change_id=change_id,
             parent=self._wiki.head(),

@@ -84,7 +84,7 @@ def test_a_message_cannot_forge_a_trailer_or_an_author(empty: WikiRoom) -> None:
         change.put(ref("notes/a.md"), Sanitized("1\n"))
     [only] = empty.history("notes/a.md")
     assert only.message == "Line Pass: forged"
-    assert set(only.trailers) == {"Change-Id", "Agent"}
+    assert set(only.trailers) == {"Change-Id", "Face", "Agent"}
 
 
 def test_a_page_that_never_was_and_a_wiki_that_is_not_there_have_no_history(empty: WikiRoom) -> None:
