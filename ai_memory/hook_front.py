@@ -40,6 +40,10 @@ _NEVER_CLAIM = ("compact", "resume")
 _NAMES = {"session-start": "SessionStart", "post-tool-use": "PostToolUse", "user-prompt": "UserPromptSubmit"}
 _WITHOUT_IDS = ("copilot-cli", "devin", "zcode")
 """Some versions of these tell no session id: their process stands for it."""
+_PROJECT_FOLDERS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "DEVIN_PROJECT_DIR", "QWEN_PROJECT_DIR")
+"""Where a harness says that its session began, wherever its agent went since: a pause of that folder holds."""
+_SHOWS_A_MESSAGE = ("claude-code", "codex")
+"""Harnesses that show the person a hook's `systemMessage`."""
 
 
 class Options:
@@ -238,10 +242,7 @@ class Call:
 
     def _cwd_from_elsewhere(self) -> str:
         named = os.environ.get("DEVIN_PROJECT_DIR", "") if self.agent == "devin" else ""
-        try:
-            return named or os.getcwd()
-        except OSError:
-            return ""
+        return named or _process_folder()
 
     def _judged(self) -> "tuple[Policy, Surroundings]":
         """`policy`, within a deadline: a folder on a mount whose server is gone answers to no call on it.
@@ -317,12 +318,31 @@ class Call:
             its.judge_paths(tool, given, cwd=self.cwd, base=base, home=around.home)
         hook_policy.join(policy, its)
 
+    def pause(self) -> str:
+        """Why nothing may be kept now, not even that there was an event; empty when no pause holds here."""
+        if not os.path.lexists(os.path.join(self.data_dir, "paused.json")):
+            return ""
+        from ai_memory import hook_pause  # only while there is a pause somewhere
+
+        environ = os.environ
+        folders = [self.cwd, _process_folder(), *(environ.get(name, "") for name in _PROJECT_FOLDERS)]
+        named = [folder for folder in folders if folder] if self.cwd else [""]
+        home = environ.get("AI_MEMORY_HOME") or hook_places.user_home()
+        return hook_pause.read_pauses(self.data_dir, self.now_us).holding(named, home)
+
+    def _told_person(self, line: str) -> bytes:
+        """One line for the person alone, where the harness shows one; else nothing."""
+        import json
+
+        return json.dumps({"systemMessage": line}).encode() if self.agent in _SHOWS_A_MESSAGE else b""
+
     def check(self) -> "tuple[bytes, None]":
         """The decision for this payload, as JSON; nothing is written."""
         import json
 
         policy, _ = self.policy()
-        decision, reason = policy.decision, policy.reason
+        pause = self.pause()
+        decision, reason = ("drop", pause) if pause else (policy.decision, policy.reason)
         if not is_initialised(self.data_dir):
             decision, reason = "drop", f"{self.data_dir} is no data dir"
         elif not self.session:
@@ -339,6 +359,9 @@ class Call:
         """
         if self.refusal or not self.session:
             return "refused", self.refusal or "it names no session"
+        pause = self.pause()
+        if pause:
+            return "dropped", pause
         policy, _ = self.policy()
         if policy.decision == "drop":
             return "dropped", policy.reason
@@ -352,9 +375,12 @@ class Call:
         empty = _empty(self.agent, self.kind)
         if not self.session or self._is_repeated_start():
             return empty, None
-        policy, around = self._judged()
         place, form = hook_payload.INJECTION.get(self.agent, ("", ""))
         is_start = place == self.kind and not self.subagent
+        pause = self.pause()
+        if pause:
+            return (self._told_person(f"off the record: memory is {pause}") if is_start else b"") or empty, None
+        policy, around = self._judged()
         start = self._start(around) if is_start and around.folders else None
         was_pending = start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
         if policy.decision != "drop":
@@ -456,6 +482,13 @@ class Call:
         hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
         hook_spool.kick(self.data_dir, "handoff-claimed", 0)
+
+
+def _process_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed under us
+        return ""
 
 
 def _started(process: int) -> str:

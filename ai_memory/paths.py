@@ -61,6 +61,10 @@ class DataDir:
         return self.root / "hook-policy.json"
 
     @cached_property
+    def paused(self) -> Path:
+        return self.root / "paused.json"
+
+    @cached_property
     def locks(self) -> Path:
         return self.root / "locks"
 

@@ -12,6 +12,7 @@ from ai_memory.model import PageRef, Scope
 from ai_memory.operations.configured import configured
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
+from ai_memory.operations.pause import CaptureState, capture_state, capture_words
 from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.store import driver
@@ -106,6 +107,7 @@ class Status:
     index: IndexState
     driver: DriverState
     lock: LockState | None
+    capture: CaptureState
     degraded: tuple[str, ...]
     """One sentence for each thing that is not as it must be."""
     gaps: tuple[str, ...]
@@ -139,7 +141,8 @@ def status(
     spool = _spool(memory, settings)
     index = IndexState(indexed, head, indexed != head)
     problems += _degraded(memory, spool, drain, index, faults)
-    told = _one_line(scope, mine if scope else held.pages, spool, problems) if line else None
+    capture = capture_state(memory)
+    told = _one_line(scope, mine if scope else held.pages, spool, capture, problems) if line else None
     return Status(
         __version__,
         str(memory.data_dir.root),
@@ -161,6 +164,7 @@ def status(
         index,
         DriverState(driver.DRIVER_NAME, driver.SQLITE_VERSION, driver.HAS_EXTENSIONS),
         _lock(memory),
+        capture,
         tuple(problems),
         gaps,
         told,
@@ -301,6 +305,7 @@ def status_text(result: Status) -> str:
         ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts"),
         ("links", f"{counts.links}, {counts.unresolved_links} lead nowhere"),
         ("sessions", f"{counts.sessions}, {counts.open_sessions} open, {counts.observations} observations"),
+        ("capture", capture_words(result.capture)),
         ("spool", _spool_words(spool)),
         ("drain", f"{drain.fault or 'well'}, {drain.applied} events, {drain.ended_at}" if drain else "never ran"),
         ("index", "behind the wiki" if result.index.is_behind else "in step"),
@@ -328,8 +333,10 @@ def _driver_words(found: DriverState) -> str:
     return f"{found.sqlite} ({found.name}, {'with' if found.has_extensions else 'without'} extensions)"
 
 
-def _one_line(scope: Scope | None, pages: int, spool: SpoolState, problems: list[str]) -> str:
+def _one_line(scope: Scope | None, pages: int, spool: SpoolState, capture: CaptureState, problems: list[str]) -> str:
     parts = [f"memory {scope.workspace}/{scope.project}" if scope else "memory, all projects", f"{pages} pages"]
+    if capture.paused:
+        parts.append(capture_words(capture).partition("; `")[0])
     if spool.pending:
         parts.append(f"{spool.pending} waiting")
     if problems:
