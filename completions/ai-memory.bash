@@ -40,13 +40,14 @@ _ai_memory() {
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "handoff list --state") COMPREPLY=($(compgen -W "open accepted expired cancelled any" -- "$cur")); return ;;
         "handoff list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "log --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine drop --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path logs quarantine config edit demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path pause resume log logs quarantine config edit tail demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         handoff) words="begin list show accept cancel reopen" ;;
@@ -75,6 +76,9 @@ _ai_memory() {
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "pause") words="--for --here --data-dir --lock-timeout --json --help" ;;
+        "resume") words="--all --data-dir --lock-timeout --json --help" ;;
+        "log") words="--since --session -n --limit --before --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "logs") words="-n --limit --data-dir --lock-timeout --json --help" ;;
         "quarantine list") words="-n --limit --format --data-dir --lock-timeout --json --help" ;;
         "quarantine show") words="--data-dir --lock-timeout --json --help" ;;
@@ -86,6 +90,7 @@ _ai_memory() {
         "config unset") words="--data-dir --lock-timeout --json --help" ;;
         "config path") words="--data-dir --lock-timeout --json --help" ;;
         "edit") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "tail") words="-f --follow -n --limit --session --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "demo") words="--keep --data-dir --lock-timeout --json --help" ;;
         "hook") words="--data-dir --lock-timeout --json --help" ;;
         "drain") words="--data-dir --lock-timeout --json --help" ;;

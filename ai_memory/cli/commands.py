@@ -32,6 +32,13 @@ COMMANDS: tuple[Command, ...] = (
         examples=("edit notes/retry-budget.md",),
     ),
     Command(
+        name="tail",
+        module="ai_memory.cli.tail",
+        function="tail",
+        title="Watch what is stored of agents' sessions",
+        examples=("tail", "tail -f --all", "tail --session 7d3f0a5e --json"),
+    ),
+    Command(
         name="demo",
         module="ai_memory.cli.demo",
         function="demo",

@@ -72,9 +72,12 @@ def _print(row: Operation, result: Any, call: Call) -> None:
 def json_text(document: Mapping[str, Any]) -> str:
     """One JSON object: indented for a terminal, one line for a program."""
     indent = 2 if sys.stdout.isatty() else None
-    return _ESCAPED.sub(
-        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(document, ensure_ascii=False, indent=indent)
-    )
+    return escaped(json.dumps(document, ensure_ascii=False, indent=indent))
+
+
+def escaped(text: str) -> str:
+    """JSON that a terminal and UTF-8 can take."""
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _table(row: Operation, result: Any) -> str:

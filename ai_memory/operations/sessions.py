@@ -208,7 +208,7 @@ def session(
             )
         [row] = session_rows(connection, snapshot, [found])
         gaps = (*snapshot.gaps, *untold)
-    told = tuple(map(_observation, rows))
+    told = tuple(map(observation_row, rows))
     return ReadSession(scope, row, told, total, gaps, max(0, total - offset - len(told)))
 
 
@@ -217,7 +217,8 @@ def no_session_yet(name: str) -> NotFound:
     return NotFound(f"no session {name}", hint="no session was captured yet: hooks or `ai-memory hook` do that")
 
 
-def _observation(row: "Observation") -> ObservationRow:
+def observation_row(row: "Observation") -> ObservationRow:
+    """The row of one event."""
     return ObservationRow(
         at=rfc3339(row.at_us),
         kind=row.kind,
