@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def test_nothing_at_all_is_kept_while_a_pause_holds(room: Room) -> None:
     assert room.everything() == before
     resume(room.memory())
     assert room.tell() == 1
+
+
+def test_events_of_other_programs_are_dropped_too_and_told_so(room: Room) -> None:
+    pause(room.memory())
+    line = {"session_id": "s-1", "prompt": "mend it", "cwd": str(room.checkout), "hook_event_name": "UserPromptSubmit"}
+    command = [sys.executable, "-m", "ai_memory", "hook", "--batch", "--data-dir", str(room.data)]
+    done = subprocess.run(
+        command, input=json.dumps(line), capture_output=True, text=True, check=True, cwd=room.checkout
+    )
+    answer = json.loads(done.stdout)
+    assert (answer["accepted"], answer["dropped"], answer["refused"]) == (0, 1, 0)
+    assert room.events() == []
 
 
 def test_a_handoff_that_waits_is_left_to_the_session_after_the_pause(room: Room) -> None:

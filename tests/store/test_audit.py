@@ -6,6 +6,7 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
+import crash_driver
 import pytest
 from crash_driver import git, memory_at, page, ref
 from hypothesis import given
@@ -84,6 +85,20 @@ def test_a_change_that_makes_no_commit_has_a_row(root: Path) -> None:
         change.state("page-forgotten", **place)
     [row] = rows(root)
     assert (row.verb, row.workspace, row.project, row.subject) == ("purge", "default", "crash", "a.md")
+
+
+def test_a_killed_write_is_told_once_if_it_is_there_and_else_not_at_all(tmp_path: Path) -> None:
+    with crash_driver.forge() as forge:
+        begun = tmp_path / "begun"
+        crash_driver.start(begun)
+        before = len(rows(begun))
+        steps = forge.run("write_one", crash_driver.copy_of(begun, "clean")).steps
+        for number, step in enumerate(steps):
+            root = crash_driver.copy_of(begun, f"killed-{number}")
+            assert forge.run("write_one", root, kill_at=number).status == crash_driver.KILLED
+            write(memory_at(root), "next.md")
+            is_there = "Change one page" in crash_driver.subjects(root)
+            assert len(rows(root)) - before == is_there, step
 
 
 def test_an_unusable_state_db_stops_no_pass_that_needs_none(root: Path) -> None:
