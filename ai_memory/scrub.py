@@ -24,6 +24,9 @@ MAX_PATTERN = 1_024
 _W = "[A-Za-z0-9_-]"
 _X = "[A-Za-z0-9]"
 _HEX = "[0-9a-f]"
+_GAP = r"(?:[ \t]|\\\r?\n){1,8}+"
+_ARGUMENT = r"[\"']?(?P<v>[^\s\"'`<>|$({\[-][^\s\"'`<>|]{3,}+)"
+"""What stands between a flag and its value, also over a line end; the value."""
 
 TOKENS: dict[str, tuple[str, str]] = {
     "sk-": ("api-key", rf"{_W}{{16,}}+"),
@@ -45,6 +48,12 @@ TOKENS: dict[str, tuple[str, str]] = {
     "glcbt-": ("gitlab-token", rf"{_W}{{20,}}+"),
     "glsoat-": ("gitlab-token", rf"{_W}{{20,}}+"),
     "glft-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glimt-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "gloas-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glwt-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glffct-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "glagent-": ("gitlab-token", rf"{_W}{{20,}}+"),
+    "ATBB": ("bitbucket-token", rf"{_X}{{28,}}+"),
     "AIza": ("google-key", rf"{_W}{{30,}}+"),
     "AQ.Ab": ("google-key", rf"{_W}{{20,}}+"),
     "ya29.": ("google-token", r"[A-Za-z0-9_.-]{20,}+"),
@@ -64,12 +73,22 @@ TOKENS: dict[str, tuple[str, str]] = {
     "xapp-": ("slack-token", r"[A-Za-z0-9-]{10,}+"),
     "npm_": ("npm-token", rf"{_X}{{30,}}+"),
     "pypi-AgE": ("pypi-token", rf"{_W}{{40,}}+"),
+    "rubygems_": ("rubygems-key", rf"{_HEX}{{48}}"),
+    "dckr_pat_": ("docker-token", rf"{_W}{{20,}}+"),
+    "dckr_oat_": ("docker-token", rf"{_W}{{20,}}+"),
+    "cio": ("crates-io-token", rf"{_X}{{32}}(?!{_X})"),
+    "oy2": ("nuget-key", r"[a-z0-9]{43}(?![A-Za-z0-9])"),
     "hf_": ("huggingface-token", rf"{_X}{{30,}}+"),
     "SG.": ("sendgrid-key", rf"{_W}{{16,32}}\.{_W}{{32,}}+"),
     "gsk_": ("groq-key", rf"{_X}{{40,}}+"),
     "xai-": ("xai-key", rf"{_X}{{40,}}+"),
     "pplx-": ("perplexity-key", rf"{_X}{{40,}}+"),
     "r8_": ("replicate-token", rf"{_X}{{36,}}+"),
+    "nvapi-": ("nvidia-key", rf"{_W}{{40,}}+"),
+    "pcsk_": ("pinecone-key", r"[A-Za-z0-9_]{40,}+"),
+    "lsv2_pt_": ("langsmith-key", r"[0-9a-f_]{32,}+"),
+    "lsv2_sk_": ("langsmith-key", r"[0-9a-f_]{32,}+"),
+    "sk_": ("elevenlabs-key", rf"{_HEX}{{48}}"),
     "tvly-": ("tavily-key", rf"{_W}{{20,}}+"),
     "dop_v1_": ("digitalocean-token", rf"{_HEX}{{64}}"),
     "doo_v1_": ("digitalocean-token", rf"{_HEX}{{64}}"),
@@ -79,10 +98,27 @@ TOKENS: dict[str, tuple[str, str]] = {
     "shpca_": ("shopify-token", r"[0-9a-fA-F]{32}"),
     "shppa_": ("shopify-token", r"[0-9a-fA-F]{32}"),
     "shpss_": ("shopify-token", r"[0-9a-fA-F]{32}"),
+    "sq0atp-": ("square-token", rf"{_W}{{22,}}+"),
+    "sq0csp-": ("square-token", rf"{_W}{{40,}}+"),
+    "xkeysib-": ("brevo-key", r"[A-Za-z0-9-]{60,}+"),
+    "xsmtpsib-": ("brevo-key", r"[A-Za-z0-9-]{60,}+"),
+    "pat-na": ("hubspot-token", rf"\d-{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"),
+    "pat-eu": ("hubspot-token", rf"\d-{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"),
     "lin_api_": ("linear-key", rf"{_X}{{32,}}+"),
     "ntn_": ("notion-token", rf"{_X}{{40,}}+"),
     "hvs.": ("vault-token", rf"{_W}{{24,}}+"),
     "hvb.": ("vault-token", rf"{_W}{{24,}}+"),
+    "pul-": ("pulumi-token", rf"{_HEX}{{40}}"),
+    "dp.pt.": ("doppler-token", rf"{_X}{{40,}}+"),
+    "dp.st.": ("doppler-token", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}+"),
+    "dp.sa.": ("doppler-token", rf"{_X}{{40,}}+"),
+    "nfp_": ("netlify-token", rf"{_X}{{36,}}+"),
+    "HRKU-": ("heroku-key", rf"{_W}{{36,}}+"),
+    "fo1_": ("fly-io-token", rf"{_W}{{40,}}+"),
+    "fm2_": ("fly-io-token", r"[A-Za-z0-9+/=_-]{60,}+"),
+    "tskey-": ("tailscale-key", r"[a-z]{3,16}-[A-Za-z0-9]{8,}-[A-Za-z0-9]{20,}+"),
+    "LTAI": ("alibaba-key", rf"{_X}{{16,26}}(?!{_X})"),
+    "AKCp": ("artifactory-key", rf"{_X}{{60,}}+"),
     "sbp_": ("supabase-token", rf"{_HEX}{{40}}"),
     "pscale_tkn_": ("planetscale-token", r"[A-Za-z0-9_.-]{32,}+"),
     "pscale_pw_": ("planetscale-token", r"[A-Za-z0-9_.-]{32,}+"),
@@ -92,6 +128,14 @@ TOKENS: dict[str, tuple[str, str]] = {
     "ATATT3": ("atlassian-token", r"[A-Za-z0-9_=-]{60,}+"),
     "figd_": ("figma-token", rf"{_W}{{40,}}+"),
     "sntrys_": ("sentry-token", r"[A-Za-z0-9_=+/-]{40,}+"),
+    "sntryu_": ("sentry-token", rf"{_HEX}{{64}}"),
+    "dt0c01.": ("dynatrace-token", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    "dt0s01.": ("dynatrace-token", r"[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
+    "dt0s16.": ("dynatrace-token", r"[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
+    "sqp_": ("sonar-token", rf"{_HEX}{{40}}"),
+    "squ_": ("sonar-token", rf"{_HEX}{{40}}"),
+    "sqa_": ("sonar-token", rf"{_HEX}{{40}}"),
+    "CCIPAT_": ("circleci-token", r"[A-Za-z0-9_]{40,}+"),
     "key-": ("mailgun-key", rf"{_HEX}{{32}}"),
     "SK": ("twilio-key", rf"{_HEX}{{32}}"),
     "AGE-SECRET-KEY-1": ("age-key", r"[A-Z0-9]{50,}+"),
@@ -107,6 +151,7 @@ TOKENS: dict[str, tuple[str, str]] = {
 _MUST_MIX = frozenset(
     {
         *("api-key", "huggingface-token", "meta-token", "google-token", "npm-token", "tavily-key"),
+        *("crates-io-token", "bitbucket-token", "alibaba-key"),
         *("bearer-token", "auth-header", "cli-token"),
     }
 )
@@ -115,39 +160,62 @@ _MUST_MIX = frozenset(
 _LIKE_BASE64 = frozenset({"jwt", "meta-token", "twilio-key"})
 """Kinds that turn up by chance inside base64."""
 
-RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("bearer-token", ("bearer",), r"(?i)bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
-    (
-        "basic-auth",
-        ("basic ",),
-        r"(?i)authorization[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+basic\s{1,4}+(?P<v>[A-Za-z0-9+/=_-]{6,}+)",
-    ),
+Rule = tuple[str, tuple[str, ...], str]
+"""Kind, literals of which one must occur (in lower case, all of a rule: in any case), pattern. Its group `v`, if any,
+is the secret."""
+
+DENSE: tuple[Rule, ...] = (
     ("telegram-token", (":aa",), rf"(?<![A-Za-z0-9])\d{{6,10}}+:AA{_W}{{30,}}+"),
     (
         "discord-token",
         ("MT", "Mj", "Mz", "MD", "ND", "NT", "Nj", "Nz", "OD", "OT"),
-        rf"(?:M[TjzD]|N[DTjz]|O[DT])(?<![A-Za-z0-9_.-]..){_W}{{20,30}}+\.{_W}{{6}}\.{_W}{{27,}}+"
-        r"(?![A-Za-z0-9_.-])",
+        rf"(?:M[TjzD]|N[DTjz]|O[DT])(?<![A-Za-z0-9_.]..)(?<![A-Za-z0-9_.]-..){_W}{{20,30}}+\.{_W}{{6}}\.{_W}{{27,}}+"
+        r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])",
     ),
     ("slack-webhook", ("hooks.slack.com/",), r"hooks\.slack\.com/(?:services|workflows)/(?P<v>[A-Za-z0-9/_+-]{16,}+)"),
     ("discord-webhook", ("/api/webhooks/",), rf"/api/webhooks/\d{{10,24}}+/(?P<v>{_W}{{40,}}+)"),
+    ("azure-secret", ("Q~",), r"(?<![A-Za-z0-9_.~])[A-Za-z0-9_.~]{3}[0-9]Q~[A-Za-z0-9_.~-]{31,}+"),
+    ("azure-key", ("JQQJ99",), rf"(?<!{_X}){_X}{{52}}JQQJ99{_X}{{20,}}+"),
+    ("mailchimp-key", ("-us",), rf"(?<![A-Za-z0-9]){_HEX}{{32}}-us\d{{1,2}}(?![A-Za-z0-9])"),
     ("azure-sas", ("sig=",), r"(?i)[?&]sig=(?P<v>[A-Za-z0-9%+/=_-]{20,}+)"),
     ("terraform-token", (".atlasv1.",), rf"{_X}{{14}}\.atlasv1\.{_W}{{60,}}+"),
-    (
-        "cli-password",
-        ("--pass",),
-        r"(?i)--pass(?:word|wd|phrase)?[ \t]{1,4}+[\"']?(?P<v>[^\s\"'<>$({\[-][^\s\"'<>]{3,}+)",
-    ),
+)
+"""Secrets without a blank in them."""
+
+FLAGS: tuple[Rule, ...] = (
+    ("cli-password", ("--pass",), rf"(?i)--pass(?:word|wd|phrase)?{_GAP}{_ARGUMENT}"),
     (
         "cli-password",
         ("curl ",),
         r"(?i)\bcurl [^\n]{0,400}?(?:-u|--user)[ =]{1,4}+[\"']?[^\s:\"'<>$]{1,64}+:(?P<v>[^\s\"'<>$]{3,}+)",
     ),
+    ("cli-password", ("sshpass ",), rf"(?i)\bsshpass -p{_GAP}{_ARGUMENT}"),
+    ("cli-password", ("redis-cli ",), rf"(?i)\bredis-cli [^\n|;&]{{0,200}}?-a{_GAP}{_ARGUMENT}"),
+    ("cli-password", ("mysql",), rf"(?i)\bmysql[a-z]{{0,12}} [^\n|;&]{{0,200}}? -p{_ARGUMENT}"),
+    (
+        "cli-password",
+        (" login ",),
+        rf"(?i)(?:docker|podman|registry|skopeo|buildah|oras) login [^\n|;&]{{0,200}}?-p{_GAP}{_ARGUMENT}",
+    ),
     (
         "cli-token",
         ("--token", "--secret", "--api-key", "--auth-token", "--access-token"),
-        r"(?i)--(?:token|secret|api-key|auth-token|access-token)[ \t]{1,4}+[\"']?"
-        r"(?P<v>[^\s\"'<>$({\[-][^\s\"'<>]{7,}+)",
+        rf"(?i)--(?:token|secret|api-key|auth-token|access-token){_GAP}{_ARGUMENT}",
+    ),
+)
+"""Arguments of commands."""
+
+HEADERS: tuple[Rule, ...] = (
+    ("bearer-token", ("bearer",), r"(?i)bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
+    (
+        "basic-auth",
+        ("basic",),
+        r"(?i)authorization[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+basic\s{1,4}+(?P<v>[A-Za-z0-9+/=_-]{6,}+)",
+    ),
+    (
+        "netrc-password",
+        ("machine ",),
+        r"(?i)\bmachine\s{1,4}+\S{1,200}+\s{1,4}+login\s{1,4}+\S{1,200}+\s{1,4}+password\s{1,4}+(?P<v>[^\s\"'\\]{4,}+)",
     ),
     (
         "auth-header",
@@ -157,14 +225,20 @@ RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+(?:token\s{1,4}+)?(?P<v>[A-Za-z0-9._~+/=|-]{8,}+)",
     ),
 )
-"""Kind, literals of which one must occur (in lower case, all of a rule: in any case), pattern. Its group `v`, if any,
-is the secret."""
+"""What follows a name of a protocol, with blanks between."""
 
 _PATHS = ("/.ssh/", "/.aws/", "/.kube/", "/.gnupg/", "/gcloud/", "\\.ssh\\", "\\.aws\\", "\\.kube\\", "\\.gnupg\\")
 _NAMED = ("pass", "pwd", "secret", "token", "credential", "key", "pepper", "salt")
 _CONTROLS = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0))))
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
+
+_SHORTEST = 15
+"""Characters of the shortest token with its prefix: literals are looked for in words of that length only, since to find
+that none occurs is most of the work."""
+
+_LONGEST_KEY = 32_768
+"""Characters between the lines that begin and end a private key: one of 16,384 bits in JSON has about half as many."""
 
 _ROUNDS = 8
 """Secrets written without a gap come out one a round; nobody writes more in a row."""
@@ -224,15 +298,17 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
         text = _without_private_keys(text, redact)
     if "@" in text and "://" in text:
         text = _without_url_passwords(text, redact)
-    text = _without_tokens(text, redact)
-    for kind, literals, pattern in RULES:
-        if _occurs(literals, low if literals[0].islower() else text):
-            text = _apply(pattern, kind, text, redact)
-    if (":" in text or "=" in text) and _occurs(_NAMED, low):
+    if long_words := " ".join([word for word in text.split() if len(word) >= _SHORTEST]):
+        text = _without_tokens(text, long_words, redact)
+        text = _without(DENSE, text, long_words, redact)
+    if " -" in text:
+        text = _without(FLAGS, text, text, redact)
+    text = _without(HEADERS, text, text, redact)
+    if (":" in text or "=" in text or "</" in text) and _occurs(_NAMED, low):
         from ai_memory.scrub_named import scrub_named  # one more module, for the texts that name a value
 
         text = scrub_named(text, redact)
-    if _occurs(_PATHS, low):
+    if ("/." in text or "\\." in text) and _occurs(_PATHS, low):
         pattern = r"(?i)[\\/](?:\.(?:ssh|aws|kube|gnupg)|\.config[\\/]gcloud)[\\/](?P<v>[^\s\"'`<>|;,)]++)"
         text = _apply(pattern, "secret-path", text, redact)
     for own in _compiled(extra):
@@ -341,6 +417,15 @@ def _redactor(allowed: "list[re.Pattern[str]]") -> "Callable[[str, str], str]":
     return redact
 
 
+def _without(rules: "Iterable[Rule]", text: str, where: str, redact: "Callable[[str, str], str]") -> str:
+    """The text without what the rules find. `where`: the part of it that holds a literal of each rule that can."""
+    low = where.lower()
+    for kind, literals, pattern in rules:
+        if _occurs(literals, low if literals[0].islower() else where):
+            text = _apply(pattern, kind, text, redact)
+    return text
+
+
 def _apply(pattern: str, kind: str, text: str, redact: "Callable[[str, str], str]") -> str:
     if pattern.startswith("(?i)"):
         low = text.lower()
@@ -359,7 +444,7 @@ def _replace(
     for match in pattern.finditer(subject):
         start, end = match.span(part)
         secret = text[start:end]
-        if not secret or MARK in text[match.start() : end] or (kind in _MUST_MIX and not is_mixed(secret)):
+        if not secret or MARK in text[match.start() : end] or _is_ordinary(kind, secret):
             continue
         begin = match.start()
         if part and begin and text[begin].isalnum() and text[begin - 1].isalnum():
@@ -370,6 +455,13 @@ def _replace(
         return text
     kept.append(text[at:])
     return "".join(kept)
+
+
+def _is_ordinary(kind: str, secret: str) -> bool:
+    """Whether what has the shape of that kind of secret is text of another sort."""
+    if kind == "cli-password":
+        return secret.isalpha() and secret.islower()  # "the --password option"
+    return kind in _MUST_MIX and not is_mixed(secret)
 
 
 def is_mixed(value: str) -> bool:
@@ -393,8 +485,8 @@ def _occurs(literals: "Iterable[str]", text: str) -> bool:
     return False
 
 
-def _without_tokens(text: str, redact: "Callable[[str, str], str]") -> str:
-    present = [prefix for prefix in TOKENS if prefix in text]
+def _without_tokens(text: str, long_words: str, redact: "Callable[[str, str], str]") -> str:
+    present = [prefix for prefix in TOKENS if prefix in long_words]
     if not present:
         return text
     present.sort(key=len, reverse=True)
@@ -429,7 +521,7 @@ def _is_within_base64(text: str, at: int) -> bool:
 def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> str:
     def replace(match: "re.Match[str]") -> str:
         secret = match[2]
-        if secret.startswith((MARK, "$", "{", "<", "%(")) or not secret.strip("*xX."):
+        if len(secret) < 4 or secret.startswith((MARK, "$", "{", "<", "%(")) or not secret.strip("*xX."):
             return match[0]
         if secret.lower() in ("password", "pass", "passwd", "pwd", "pw", "secret", "token"):
             return match[0]  # what documents write
@@ -439,23 +531,29 @@ def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> st
 
 
 def _without_private_keys(text: str, redact: "Callable[[str, str], str]") -> str:
-    """Whole blocks; one without its end goes as far as its lines look like one."""
+    """Whole blocks; one without its end goes as far as its lines look like one. A heading alone is no key."""
     begin = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-    lines = re.compile(r"(?:(?:\\[rnt]|[\s\"'+>|,-])*+[A-Za-z0-9+/=]{8,}+)*+")
+    lines = re.compile(r"(?:(?:\\{1,8}[rnt]|[\s\"'+>|,#*\\-]|\d{1,6}[\t:|→])*+[A-Za-z0-9+/=]{8,}+)*+")
     kept: list[str] = []
     at = 0
-    has_end = True
     while found := begin.search(text, at):
-        end = text.find("-----END", found.end()) if has_end else -1
-        has_end = end >= 0
-        again = text.find("-----BEGIN", found.end())
-        if end >= 0 and (again < 0 or end < again):
+        end = text.find("-----END", found.end(), found.end() + _LONGEST_KEY)
+        if end >= 0 and text.find("-----BEGIN", found.end(), end) < 0:
             close = text.find("-----", end + 8)
             stop = close + 5 if 0 <= close - end <= 80 else end + 8
         else:
             tail = lines.match(text, found.end())
             stop = tail.end() if tail else found.end()
-        kept += [text[at : found.start()], redact("private-key", text[found.start() : stop])]
+        key = text[found.start() : stop]
+        kept += [
+            text[at : found.start()],
+            redact("private-key", key) if _holds_base64(text[found.end() : stop]) else key,
+        ]
         at = stop
     kept.append(text[at:])
     return "".join(kept)
+
+
+def _holds_base64(body: str) -> bool:
+    """Whether a third of it at least is base64: what stands between two constants of a program is code."""
+    return 3 * sum(map(len, re.findall(r"[A-Za-z0-9+/]{16,}+", body))) >= max(len(body), 16)

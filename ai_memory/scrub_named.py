@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 _MARK = "[REDACTED:"
 
 _NAME = (
-    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key(?:[_-]?id)?|pepper|salt)"
-    r"(?P<close>\\?[\"'`]?\]?)[ \t]{0,8}+(?P<sep>:=|=>|==?|:)(?P<gap>\s{0,16}+)"
-    r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>\\?[\"'`])?"
+    r"(?P<word>pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key(?:[ _-]?id)?|pepper|salt)"
+    r"(?P<pair>(?:\\{0,7}[\"'])?(?:,\s{0,12}+|\s{1,12}+)(?:\\{0,7}[\"'])?value)?"
+    r"(?:\\{0,7}[\"'`])?\]?[ \t]{0,8}+(?P<sep>:=|=>|==?|:|>)(?P<gap>\s{0,16}+)"
+    r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>\\{0,7}[\"'`])?"
 )
+"""A name's last word, the separator, and what stands before the value. `pair`: name and value are members of their
+own, as in `{"name": "DB_PASSWORD", "value": "…"}`; the separator `>`: the name is an element of XML."""
 _BARE = r"[^\s\"'`,;&|<>()\\]++"
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _MAX_NAME = 64
+_MAX_ELEMENT = 4_096
 _MAX_PROBE = 200
 """Characters of a value that are looked at; all of it is taken."""
 
@@ -35,13 +39,18 @@ _ENDINGS = (
     *("password", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "token", "credential", "credentials"),
     *("key", "keyid", "key_id", "key-id", "pepper", "salt"),
 )
+_LAST_WORD = (
+    r"(?:pass|pwd|passw(?:or)?d|secret|token|credentials?|(?:private_?|public_?|api_?|secret_?)?key)[0-9$]{0,4}+"
+)
+_LAST_HUMP = r"(?:Pass|Pwd|Passw(?:or)?d|Secret|Token|Credentials?|Key|Salt)(?:s|Id|Types?)?[0-9$]{0,4}+$"
+"""How a variable ends that holds a secret: it is not the secret itself."""
 _PASSES = ("password", "passwd", "passphrase", "passcode", "pass", "pwd")
 _PLAIN = frozenset(
     """
     primary foreign public publishable cache sort partition storage hot range row column col map dict hash index group
     lookup unique object entity parent child page continuation cancel cancellation sync max min num eos bos pad unk sep
     cls mask stop syntax next prev start end first last string ident i18n translation locale message label query route
-    react item data field json sub compose config setting settings
+    react item data field json sub compose config setting settings change action request idempotency marker cursor
     """.split()  # noqa: SIM905
 )
 """Words before `key` or `token` that make it no secret: `cache_key`, `nextPageToken`."""
@@ -66,7 +75,9 @@ def scrub_named(text: str, redact: "Callable[[str, str], str]") -> str:
         if match.start() < at:
             continue
         start = match.end()
-        if match["quote"]:
+        if match["sep"] == ">":
+            end = _end_of_element(text, match)
+        elif match["quote"]:
             end = _end_of_quoted(text, start, match["quote"])
         else:
             end = bare_end = bare_end if start < bare_end else _end_of_bare(text, start)
@@ -95,13 +106,39 @@ def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
     name = before[len(before.rstrip(_NAME_CHARS)) :]
     if before.endswith(_MARK + name) or match["gap"].count("\n") > 1:
         return None
-    name += text[match.start() : match.start("close")]
+    lead = before[: len(before) - len(name)]
+    if match["sep"] == ":" and not match["gap"] and (lead.endswith((":", '?"', "?'"))):
+        return None  # a part of a name with colons, the middle of `a ? "b" : "c"`
+    name = _whole_name(lead, name + text[match.start() : match.end("word")])
     start = match.end()
     probe = text[start : min(end, start + _MAX_PROBE)]
     if probe.startswith((":", "=")) or (probe.startswith(_MARK) and text.find("]", start, end) == end - 1):
         return None
-    is_quoted = bool(match["quote"])
-    return _kind(name, probe, is_quoted=is_quoted, sep=match["sep"], gap=match["gap"], after=text[end : end + 1])
+    is_quoted = bool(match["quote"]) or match["sep"] == ">"
+    if not is_quoted and ((probe.rstrip("}]").isdecimal() and text[match.end("word")] in '"\\') or _is_argument(match)):
+        return None  # a number of JSON; an argument of a call
+    sep, gap = ("=", "") if match["pair"] else (match["sep"], match["gap"])
+    return _kind(name, probe, is_quoted=is_quoted, sep=sep, gap=gap, after=text[end : end + 1])
+
+
+def _is_argument(match: "re.Match[str]") -> bool:
+    return bool(match["pair"]) and match["sep"] == "="
+
+
+def _whole_name(lead: str, name: str) -> str:
+    """The name with the word before a lone `key` or `salt`, as prose writes it: `API key: …`."""
+    if lead.endswith(" ") and name.lower().startswith(("key", "salt", "pepper")):
+        word = lead[:-1]
+        return f"{word[len(word.rstrip(_NAME_CHARS)) :]}_{name.replace(' ', '_')}"
+    return name.replace(" ", "_")
+
+
+def _end_of_element(text: str, match: "re.Match[str]") -> int:
+    """Index of `</` behind the text of an element that has the name; the start of the value when it is none."""
+    start = match.end()
+    name = text[max(0, match.start() - _MAX_NAME) : match.start()].rstrip(_NAME_CHARS)
+    end = text.find("<", start, start + _MAX_ELEMENT)
+    return end if end >= 0 and name.endswith("<") and text.startswith("</", end) and not match["quote"] else start
 
 
 def _end_of_quoted(text: str, start: int, quote: str) -> int:
@@ -134,20 +171,21 @@ def _end_of_bare(text: str, start: int) -> int:
 
 def _kind(name: str, value: str, *, is_quoted: bool, sep: str, gap: str, after: str) -> str | None:
     plain = name.lower().replace("-", "_")
-    if plain.endswith(_PASSES):
-        is_secret = _is_password(plain, value, is_quoted=is_quoted, gap=gap, sep=sep, after=after)
-        return "password" if is_secret and not _is_placeholder(value) else None
-    is_constant = name.replace("-", "_").isupper() and len(name) > 3
-    if plain.endswith(("salt", "pepper")) and not is_constant:
+    if _is_placeholder(value) or (not is_quoted and _is_code(value, after)):
         return None
+    if plain.endswith(_PASSES):
+        return "password" if _is_password(name, value, is_quoted=is_quoted, gap=gap, sep=sep, after=after) else None
+    is_constant = name.replace("-", "_").isupper() and len(name) > 3
     qualifier = _qualifier(name)
+    if plain.endswith(("salt", "pepper")):
+        return "secret" if (is_constant or qualifier) and _is_secret(plain, value, is_quoted=is_quoted) else None
     if plain.endswith(("key", "key_id", "keyid")) and not is_constant and qualifier not in _QUALIFIED:
         return None
-    if qualifier in _PLAIN or _is_placeholder(value):
+    if qualifier in _PLAIN:
         return None
     if is_constant and "_" in name and sep == "=" and not gap and not is_quoted:  # a line of an env file
-        return "secret" if len(value) >= 4 and not _is_code(value, after) and not _is_path(value) else None
-    return "secret" if _is_secret(plain, value, is_quoted=is_quoted, after=after) else None
+        return "secret" if len(value) >= 4 and not _is_path(value) else None
+    return "secret" if _is_secret(plain, value, is_quoted=is_quoted) else None
 
 
 def _qualifier(name: str) -> str:
@@ -156,34 +194,42 @@ def _qualifier(name: str) -> str:
     if not name.isupper():
         snake = "".join(f"_{sign}" if sign.isupper() else sign for sign in name)
     snake = snake.lower().replace("-", "_").replace(".", "_")
-    for ending in ("_id", "id", "key", "token", "secret"):
+    for ending in ("_id", "id", "key", "token", "secret", "salt", "pepper"):
         snake = snake.removesuffix(ending)
     return snake.rstrip("_").rpartition("_")[2]
 
 
 def _is_password(name: str, value: str, *, is_quoted: bool, gap: str, sep: str, after: str) -> bool:
-    if len(value) < 4 or (_is_path(value) and (not is_quoted or name.endswith("pwd"))):
+    plain = name.lower().replace("-", "_")
+    if len(value) < 4 or _is_number(value) or (_is_path(value) and (not is_quoted or "//" in value)):
         return False
-    if name.endswith("pass") and name != "pass" and not name.endswith(("_pass", "dbpass", "userpass", "mypass")):
-        return False  # bypass, compass
+    if plain.endswith("pwd") and _is_path(value):
+        return False
+    if plain.endswith("pass") and plain not in ("pass", "dbpass", "userpass", "mypass") and not plain.endswith("_pass"):
+        is_hump = name.endswith("Pass") and name[-5:-4].islower()  # `smtpPass`, but neither bypass nor compass
+        return is_hump and _has_digit_and_letter(value) and not _is_wordy(value)
     if is_quoted:
-        return name.endswith("passphrase") or not any(sign.isspace() for sign in value)
-    if sep == "==" or _is_code(value, after):
+        return plain.endswith("passphrase") or not (any(sign.isspace() for sign in value) or _is_label(value))
+    if sep == "==":
         return False
     if value.replace("_", "a").replace(".", "a").isalpha():  # an identifier or a word: only `name=value` tells
         return sep == "=" and not gap and after not in (")", ",", ";") and "." not in value and "_" not in value
-    return name != "pass" or _has_digit_and_letter(value)
+    return plain != "pass" or _has_digit_and_letter(value)
 
 
-def _is_secret(name: str, value: str, *, is_quoted: bool, after: str) -> bool:
-    if len(value) < 8 or any(sign.isspace() for sign in value) or (not is_quoted and _is_code(value, after)):
+def _is_secret(name: str, value: str, *, is_quoted: bool) -> bool:
+    if len(value) < 8 or any(sign.isspace() for sign in value):
         return False
-    if value.isdecimal() or _is_path(value):
+    if _is_number(value) or _is_path(value) or value[0] in "[(^" or len(set(value)) <= 3:
         return False
-    is_strong = name.endswith(("secret", "secret_key", "private_key", "signing_key", "credential", "credentials"))
-    if is_strong and is_quoted and not _is_wordy(value):
-        return True
-    return (not _is_wordy(value) and _has_digit_and_letter(value)) or _is_scrambled(value)
+    is_wordy = _is_wordy(value)
+    if name.endswith(("secret", "secret_key", "secretkey", "private_key", "signing_key", "credential", "credentials")):
+        if not is_wordy and is_quoted:
+            return True
+        is_typed = len(value) >= 10 and (is_quoted or not value.isidentifier())
+        if is_typed and _has_digit_and_letter(value) and not value.isalnum() and not _names_a_secret(value):
+            return True
+    return (not is_wordy and _has_digit_and_letter(value)) or _is_scrambled(value)
 
 
 def _is_placeholder(value: str) -> bool:
@@ -192,33 +238,68 @@ def _is_placeholder(value: str) -> bool:
         return True
     if low.startswith(("${", "{{", "<", "%(", "%s", "{", "#{", "@", "process.env", "os.environ", "env.", "secrets.")):
         return True
-    if low.startswith("$") and low[1:2].isalpha() and low[1:].replace("_", "a").isalnum() and value[1:].isupper():
+    if "===" in value:
         return True
-    return low.startswith(("your-", "your_", "my-", "insert-", "insert_", "replace-", "replace_", "changeme-"))
+    if low.startswith("$") and low[1:2].isalpha() and low[1:].replace("_", "a").isalpha():
+        return True
+    if low.startswith(("your-", "your_", "my-", "insert-", "insert_", "replace-", "replace_", "changeme-")):
+        return True
+    return _names_a_secret(value) and not any(sign.isdigit() for sign in value)
+
+
+def _names_a_secret(value: str) -> bool:
+    """Whether it says what should stand there: `mypassword`, `challengePassword`, `test-secret`, `passwordformail`."""
+    low = value.lower()
+    return low.endswith(_ENDINGS) or "password" in low or "passwd" in low
+
+
+def _is_label(value: str) -> bool:
+    """A text of a form in some language: `Passwort`, `Palavra-passe`, `Hasło`, `Пароль`."""
+    letters = value.replace("-", "").rstrip(":.…*")
+    if not letters.isascii():
+        return not any(sign.isdigit() for sign in letters)
+    return letters.isalpha() and letters[:1].isupper() and letters[1:].islower()
 
 
 def _is_code(value: str, after: str) -> bool:
     """A call, an index, a member, a generic type: what a program computes, not what a person typed."""
     if after == "(":
         return True
+    value = value.rstrip("}])")
     if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():
         return True
-    head = re.match(r"[A-Za-z_][\w]*+(?:(?:\.|::|->)[A-Za-z_]\w*+)*+", value)
+    if "?." in value or "}=" in value or re.match(r"\$[A-Za-z_]\w*+(?:$|[-.\[:])|[a-z_]++=$", value):
+        return True
+    head = re.match(r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->)[A-Za-z_$][\w$]*+)*+", value)
     if head is None:
         return False
     rest = value[head.end() :]
-    if rest.startswith("[") and not rest.startswith(_MARK):
+    if rest:
+        return rest.startswith("[") and not rest.startswith(_MARK)
+    if re.search(rf"(?:^|_){_LAST_WORD}$", value.lower()) or re.search(rf"[a-z0-9]{_LAST_HUMP}", value):
         return True
-    return not rest and ("." in value or "::" in value or "->" in value) and not _is_scrambled(value)
+    is_member = "." in value or "::" in value or "->" in value
+    return is_member and not _is_scrambled(value) and (len(value) < 10 or _is_wordy(value))
+
+
+def _is_number(value: str) -> bool:
+    """A number or a version; of digits alone only a long one, since people take those for passwords."""
+    if value.isdecimal():
+        return len(value) > 12
+    return re.fullmatch(r"0[xX][0-9A-Fa-f]{1,16}|\d+(?:[.-]\d+)*[.-]?", value) is not None
 
 
 def _is_path(value: str) -> bool:
-    return value.startswith(("/", "~", "./", "../", "file:", "http://", "https://")) or value[1:3] in (":\\", ":/")
+    if value.startswith("/"):
+        return not _is_scrambled(value)  # base 64 begins with it now and then
+    return value.startswith(("~", "./", "../", "file:", "http://", "https://")) or value[1:3] in (":\\", ":/")
 
 
 def _is_wordy(value: str) -> bool:
     """Words, perhaps numbered, joined by punctuation: `user-session-v2`, `Enter.value`."""
-    word = re.compile(r"[A-Z]?[a-z]{2,14}+(?:[A-Z][a-z]{1,14}+){0,4}+\d{0,3}+|[A-Z]{2,14}+\d{0,3}+|v?\d{1,4}+|[A-Za-z]")
+    word = re.compile(
+        r"[A-Z]{0,3}[a-z]{2,14}+(?:[A-Z]{1,2}[a-z]{1,14}+){0,5}+\d{0,4}+|[A-Z]{2,14}+\d{0,3}+|v?\d{1,4}+|[A-Za-z]"
+    )
     parts = [part for part in re.split(r"[^A-Za-z0-9]++", value) if part]
     return all(word.fullmatch(part) for part in parts)
 
