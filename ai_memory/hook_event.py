@@ -10,7 +10,7 @@ import re
 import time
 
 from ai_memory import hook_payload, hook_places, hook_policy
-from ai_memory.scrub import MARK, UNSCANNED, cut_middle, scrub, scrub_together, strip_private
+from ai_memory.scrub import MARK, UNSCANNED, TooSlow, cut_middle, scrub, scrub_together, strip_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,10 +76,14 @@ class Cleaner:
         return cut_middle(head, limit_bytes, tail=tail, missing_bytes=missing_bytes)
 
     def _scrubbed(self, text: str) -> str:
-        if time.process_time() > self._until:
-            self._note("unscanned", True)
-            return UNSCANNED
-        return scrub(text, extra=self.extra, allow=self.allow)
+        try:
+            if time.process_time() <= self._until:
+                return scrub(text, extra=self.extra, allow=self.allow)
+        except TooSlow:
+            self.extra = self.allow = []  # never again in this event: what follows is out of time
+            self._until = 0.0
+        self._note("unscanned", True)
+        return UNSCANNED
 
     def _note(self, flag: str, holds: bool) -> None:
         if holds and flag not in self.flags:
@@ -199,7 +203,10 @@ def clean_names(event: "dict[str, Any]", policy: "Policy") -> None:
     places = [(event, name, most) for name, most in _NAMES.items() if event.get(name)]
     places += [(extra, name, hook_payload.MEMBER_LENGTH) for name, value in extra.items() if isinstance(value, str)]
     given = [holder[name] for holder, name, _ in places]
-    cleaned = scrub_together(given, extra=policy.extra, allow=policy.allow)
+    try:
+        cleaned = scrub_together(given, extra=policy.extra, allow=policy.allow)
+    except TooSlow:
+        cleaned = [UNSCANNED] * len(given)
     for (holder, name, most), text, clean in zip(places, given, cleaned, strict=True):
         if name in _IDS and (clean != text or len(text) > most):
             clean = hook_places.session_uuid(event["agent"], text)

@@ -13,6 +13,9 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 MARK = "[REDACTED:"
 UNSCANNED = "[REDACTED:unscanned]"
@@ -240,8 +243,17 @@ that none occurs is most of the work."""
 _LONGEST_KEY = 32_768
 """Characters between the lines that begin and end a private key: one of 16,384 bits in JSON has about half as many."""
 
+OWN_CPU_S = 0.3
+OWN_CPU_S_A_CHARACTER = 2e-6
+"""CPU that the patterns of a person may take for one text. The configuration refuses those of which it can see that
+they take for ever; this stops the others."""
+
 _ROUNDS = 8
 """Secrets written without a gap come out one a round; nobody writes more in a row."""
+
+
+class TooSlow(Exception):
+    """The patterns of the configuration took too long over a text, so nobody knows what is in it."""
 
 
 def scrub(text: str, *, extra: "Iterable[str]" = (), allow: "Iterable[str]" = ()) -> str:
@@ -249,9 +261,15 @@ def scrub(text: str, *, extra: "Iterable[str]" = (), allow: "Iterable[str]" = ()
 
     `extra`: further regular expressions; group `v`, where there is one, is the secret. `allow`: regular expressions;
     a single secret in which one is found stays. Expressions that do not compile play no part: the configuration
-    refuses them where a person can see it.
+    refuses them where a person can see it. Errors: TooSlow, for those expressions only.
     """
     text = strip_controls(text)
+    if extra or allow:
+        return within_cpu_s(OWN_CPU_S + OWN_CPU_S_A_CHARACTER * len(text), lambda: _settled(text, extra, allow))
+    return _settled(text, (), ())
+
+
+def _settled(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
     for _ in range(_ROUNDS):
         before, text = text, _scrubbed(text, extra, allow)
         if text == before or not _has_touching_label(text):
@@ -266,14 +284,51 @@ BETWEEN = "\n" * 32
 def scrub_together(texts: "list[str]", *, extra: "Iterable[str]" = (), allow: "Iterable[str]" = ()) -> "list[str]":
     """Each text as `scrub` gives it, at the price of one look where none holds anything.
 
-    For short texts: nearly all of a look only finds that a literal is not there. Where it changes anything, and where
-    somebody's own patterns could tell the join from its parts, each text is looked at by itself.
+    For short texts: nearly all of a look only finds that a literal is not there. Where it changes anything, each text
+    is looked at by itself; a person's own patterns could tell the join from its parts, so they always look at each.
+    Errors: as `scrub`.
     """
-    if not extra:
-        joined = BETWEEN.join(texts)
-        if scrub(joined, allow=allow) == joined:
-            return texts
+    joined = BETWEEN.join(texts)
+    if scrub(joined) == joined:
+        return [text if holds_none(text, extra) else scrub(text, extra=extra, allow=allow) for text in texts]
     return [scrub(text, extra=extra, allow=allow) for text in texts]
+
+
+def holds_none(text: str, extra: "Iterable[str]") -> bool:
+    """Whether none of the patterns of a person is found in the text. Errors: TooSlow."""
+    if not extra or not text:
+        return True
+    own = _compiled(extra)
+    return within_cpu_s(OWN_CPU_S + OWN_CPU_S_A_CHARACTER * len(text), lambda: not any(one.search(text) for one in own))
+
+
+def within_cpu_s(limit_s: float, run: "Callable[[], T]") -> "T":
+    """What `run` gives. Errors: TooSlow when it takes more CPU.
+
+    A regular expression that backtracks can be stopped by a signal only: not on Windows, and only in the main thread.
+    """
+    try:
+        # the module around it costs a hook 2 ms
+        from _signal import ITIMER_VIRTUAL, SIGVTALRM, setitimer, signal  # type: ignore[import-not-found]
+    except ImportError:
+        return run()
+    is_running = True
+
+    def stop(*_: object) -> None:
+        if is_running:
+            raise TooSlow(f"the patterns of [sanitize] took more than {limit_s:.1f} s of CPU")
+
+    try:
+        before = signal(SIGVTALRM, stop)
+    except ValueError:  # another thread
+        return run()
+    try:
+        setitimer(ITIMER_VIRTUAL, limit_s)
+        return run()
+    finally:
+        is_running = False
+        setitimer(ITIMER_VIRTUAL, 0)
+        signal(SIGVTALRM, before)
 
 
 def _has_touching_label(text: str) -> bool:
@@ -289,7 +344,7 @@ def _has_touching_label(text: str) -> bool:
 
 
 def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
-    if len(text) < 8:
+    if len(text) < 8 and not extra:
         return text
     low = text.lower()
     allowed = _compiled(allow)

@@ -40,7 +40,7 @@ _ENDINGS = (
     *("key", "keyid", "key_id", "key-id", "pepper", "salt"),
 )
 _LAST_WORD = (
-    r"(?:pass|pwd|passw(?:or)?d|secret|token|credentials?|(?:private_?|public_?|api_?|secret_?)?key)[0-9$]{0,4}+"
+    r"(?:pass(?:w(?:or)?d)?|pwd|secret|token|credentials?|(?:private|public|api|secret)?key(?:_id)?)[0-9$]{0,4}+"
 )
 _LAST_HUMP = r"(?:Pass|Pwd|Passw(?:or)?d|Secret|Token|Credentials?|Key|Salt)(?:s|Id|Types?)?[0-9$]{0,4}+$"
 """How a variable ends that holds a secret: it is not the secret itself."""
@@ -107,7 +107,7 @@ def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
     if before.endswith(_MARK + name) or match["gap"].count("\n") > 1:
         return None
     lead = before[: len(before) - len(name)]
-    if match["sep"] == ":" and not match["gap"] and (lead.endswith((":", '?"', "?'"))):
+    if match["sep"] == ":" and ((not match["gap"] and lead.endswith(":")) or lead.rstrip("\"' ").endswith("?")):
         return None  # a part of a name with colons, the middle of `a ? "b" : "c"`
     name = _whole_name(lead, name + text[match.start() : match.end("word")])
     start = match.end()
@@ -115,14 +115,18 @@ def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
     if probe.startswith((":", "=")) or (probe.startswith(_MARK) and text.find("]", start, end) == end - 1):
         return None
     is_quoted = bool(match["quote"]) or match["sep"] == ">"
-    if not is_quoted and ((probe.rstrip("}]").isdecimal() and text[match.end("word")] in '"\\') or _is_argument(match)):
-        return None  # a number of JSON; an argument of a call
+    if not is_quoted:
+        if _is_argument(match):
+            return None
+        probe = probe.rstrip("}]") if "${" not in probe else probe
+        if probe.isdecimal() and text[match.end("word")] in '"\\':
+            return None  # a number of JSON
     sep, gap = ("=", "") if match["pair"] else (match["sep"], match["gap"])
     return _kind(name, probe, is_quoted=is_quoted, sep=sep, gap=gap, after=text[end : end + 1])
 
 
 def _is_argument(match: "re.Match[str]") -> bool:
-    return bool(match["pair"]) and match["sep"] == "="
+    return bool(match["pair"]) and (match["sep"] == "=" or "," in match["pair"])
 
 
 def _whole_name(lead: str, name: str) -> str:
@@ -201,18 +205,20 @@ def _qualifier(name: str) -> str:
 
 def _is_password(name: str, value: str, *, is_quoted: bool, gap: str, sep: str, after: str) -> bool:
     plain = name.lower().replace("-", "_")
-    if len(value) < 4 or _is_number(value) or (_is_path(value) and (not is_quoted or "//" in value)):
+    if len(value) < 4 or _is_number(value):
         return False
-    if plain.endswith("pwd") and _is_path(value):
+    if _is_path(value) and (not is_quoted or "//" in value or _is_wordy(value) or plain.endswith("pwd")):
         return False
     if plain.endswith("pass") and plain not in ("pass", "dbpass", "userpass", "mypass") and not plain.endswith("_pass"):
         is_hump = name.endswith("Pass") and name[-5:-4].islower()  # `smtpPass`, but neither bypass nor compass
         return is_hump and _has_digit_and_letter(value) and not _is_wordy(value)
     if is_quoted:
+        if plain.endswith("pass") and value.isalpha() and value.islower():
+            return False  # `on_pass: "next"`
         return plain.endswith("passphrase") or not (any(sign.isspace() for sign in value) or _is_label(value))
     if sep == "==":
         return False
-    if value.replace("_", "a").replace(".", "a").isalpha():  # an identifier or a word: only `name=value` tells
+    if re.sub("[_.-]", "a", value).isalpha():  # an identifier or words: only `name=value` tells
         return sep == "=" and not gap and after not in (")", ",", ";") and "." not in value and "_" not in value
     return plain != "pass" or _has_digit_and_letter(value)
 
@@ -220,11 +226,13 @@ def _is_password(name: str, value: str, *, is_quoted: bool, gap: str, sep: str, 
 def _is_secret(name: str, value: str, *, is_quoted: bool) -> bool:
     if len(value) < 8 or any(sign.isspace() for sign in value):
         return False
-    if _is_number(value) or _is_path(value) or value[0] in "[(^" or len(set(value)) <= 3:
+    if _is_number(value) or _is_path(value) or value.startswith(("[", "(", "^", "/[")) or len(set(value)) <= 3:
+        return False
+    if any(sign in "(){}" for sign in value):
         return False
     is_wordy = _is_wordy(value)
     if name.endswith(("secret", "secret_key", "secretkey", "private_key", "signing_key", "credential", "credentials")):
-        if not is_wordy and is_quoted:
+        if not is_wordy and is_quoted and not _names_a_secret(value):
             return True
         is_typed = len(value) >= 10 and (is_quoted or not value.isidentifier())
         if is_typed and _has_digit_and_letter(value) and not value.isalnum() and not _names_a_secret(value):
@@ -238,7 +246,7 @@ def _is_placeholder(value: str) -> bool:
         return True
     if low.startswith(("${", "{{", "<", "%(", "%s", "{", "#{", "@", "process.env", "os.environ", "env.", "secrets.")):
         return True
-    if "===" in value:
+    if "===" in value or ".$" in value:
         return True
     if low.startswith("$") and low[1:2].isalpha() and low[1:].replace("_", "a").isalpha():
         return True
@@ -268,9 +276,9 @@ def _is_code(value: str, after: str) -> bool:
     value = value.rstrip("}])")
     if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():
         return True
-    if "?." in value or "}=" in value or re.match(r"\$[A-Za-z_]\w*+(?:$|[-.\[:])|[a-z_]++=$", value):
+    if "?." in value or "}=" in value or re.match(r"\$[A-Za-z_]\w*+(?:$|[-.\[:])|[A-Za-z_]{1,14}=$", value):
         return True
-    head = re.match(r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->)[A-Za-z_$][\w$]*+)*+", value)
+    head = re.match(r"[A-Za-z_$][\w$]*+(?:(?:\.|::?|->)[A-Za-z_$][\w$]*+)*+", value)
     if head is None:
         return False
     rest = value[head.end() :]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from ai_memory.patterns import repeats_a_repetition
 from ai_memory.toml_text import BrokenToml, read
 
 _T = TypeVar("_T")
@@ -126,6 +127,9 @@ class Setting:
                     re.compile(one)
                 except (re.error, RecursionError, OverflowError) as fault:
                     raise Unfit(f"a {self.kind.value}; {one!r} is none: {fault}") from fault
+                if repeats_a_repetition(one):
+                    why = "it repeats what repeats itself, which can take for ever"
+                    raise Unfit(f"a {self.kind.value}; {one!r} is refused: {why} (`(?:a++b)+` gives nothing back)")
         return words
 
     def _split(self, plain: str) -> object:

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "ai_memory"
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
         *("__init__", "errors", "clock", "paths", "model", "streams", "plainfile"),
-        *("scrub", "scrub_named", "toml_text", "settings"),
+        *("scrub", "scrub_named", "patterns", "toml_text", "settings"),
         "config_table",
     ),
     ("text",),

@@ -157,7 +157,7 @@ class Claims:
         taken = handoffs.accepted(handoff, agent=taker.agent, session=taker.session, at_us=taker.at_us)
         change.ensure_project(scope_of(source))
         ref = PageRef(source.workspace, source.project, handoffs.page_path(handoff.id))
-        change.put(ref, composed(handoffs.frontmatter(taken), handoffs.body(taken)))
+        change.put(ref, composed(handoffs.frontmatter(taken), handoffs.body(taken), self._work.own))
         return ref
 
     def _as_shown(self, source: Session) -> Handoff:

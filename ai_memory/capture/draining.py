@@ -153,7 +153,7 @@ class Drainer:
         """The event, or None when it is gone or was set aside."""
         try:
             content = self._contents.pop(name, None) or self._spool.read(name)
-            return parse_event(name, content) if content is not None else None
+            return parse_event(name, content, self._rules.own) if content is not None else None
         except (Poison, ValueError, PermissionError, IsADirectoryError) as fault:
             self._quarantine(name, str(fault))
         except OSError:

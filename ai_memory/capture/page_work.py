@@ -24,7 +24,7 @@ from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.store.state import PageSession, pages_of_session
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.page import compose, splice
-from ai_memory.text.sanitize import sanitize, sanitize_edit, sanitize_page
+from ai_memory.text.sanitize import OwnPatterns, sanitize, sanitize_again, sanitize_edit, sanitize_page
 
 REFRESH_US = 60_000_000
 """A session's page is committed at most this often while it runs (decision A14)."""
@@ -95,6 +95,7 @@ class PageWork:
         self._outbox = outbox
         self._attribution = attribution
         self._rules = rules
+        self.own = rules.own
         self._log = log
 
     def finish(self, sessions: Sequence[Session]) -> Done:
@@ -223,13 +224,13 @@ class PageWork:
         version = session.page_version
         if one.page is not None:
             change.ensure_project(scope_of(session))
-            version = put_page(change, session, one.page)
+            version = put_page(change, session, one.page, self.own)
             counted.pages += 1
         if one.handoff is not None:
             counted.handoffs += self._write_handoff(change, one, one.handoff, rivals[session.id])
         for visit in one.visits:
             change.ensure_project(visit.scope)
-            _put_visit(change, visit)
+            _put_visit(change, visit, self.own)
         for ref in one.given_back:
             counted.reopened += self._give_back(change, ref, session)
         change.state("session-covered", session=session.id, observations=session.observations, page_version=version)
@@ -241,7 +242,7 @@ class PageWork:
         """
         session = one.session
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
-        text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff))
+        text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff), self.own)
         present = change.page(ref)
         if present is not None:
             is_ours = present.version == session.handoff_version and not present.pinned
@@ -258,7 +259,7 @@ class PageWork:
                 self.close(change, other, HandoffState.EXPIRED)
         if rivals.has_later:
             handoff = replace(handoff, state=HandoffState.EXPIRED)
-            text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff))
+            text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff), self.own)
         change.put(ref, text)
         self._note_handoff(change, session, handoff, text)
         for name in self._outbox.names_of(handoff.id, claims=False):
@@ -280,7 +281,7 @@ class PageWork:
 
     def publish(self, change: Change, handoff: Handoff, ref: PageRef, directories: Sequence[str]) -> None:
         """Let starts in those directories find the handoff, and everyone in its project one that is made by hand."""
-        change.outbox_put(open_name(handoff.id), sanitize(handoffs.render(handoff, ref)))
+        change.outbox_put(open_name(handoff.id), sanitize_again(handoffs.render(handoff, ref), self.own))
         names = directory_names(handoff.id, directories)
         project = change.project(ref.workspace, ref.project)
         if handoff.origin == "manual" and project is not None:
@@ -365,7 +366,7 @@ class PageWork:
         for name in self._outbox.names_of(handoff.id, claims=False):
             if name.startswith("provisional/") and name != mine.name:
                 self._outbox.remove(name)
-        self._outbox.put(mine.name, sanitize(handoffs.render(handoff, ref)))
+        self._outbox.put(mine.name, sanitize_again(handoffs.render(handoff, ref), self.own))
         for name in directory_names(handoff.id, self._attribution.handoff_directories(session.cwd)):
             self._outbox.put(name, "")
 
@@ -379,7 +380,7 @@ class PageWork:
         trailers = {"Pass": "session-refresh", "Session": session.id, "Agent": session.agent}
         with self._memory.writing(f"Session so far: {page.title}", author=MACHINE, trailers=trailers) as change:
             change.ensure_project(scope_of(session))
-            version = put_page(change, session, page)
+            version = put_page(change, session, page, self.own)
             change.state(
                 "session-refreshed",
                 session=session.id,
@@ -397,10 +398,10 @@ class PageWork:
             state_sessions.note_failure(connection, session.id)
 
 
-def put_page(change: Change, session: Session, page: SessionPage) -> str:
+def put_page(change: Change, session: Session, page: SessionPage, own: OwnPatterns) -> str:
     """Write the session's page unless someone rewrote it; gives the version that rules last wrote."""
     ref = PageRef(session.workspace, session.project, page.path)
-    text = composed(page.frontmatter, page.body)
+    text = composed(page.frontmatter, page.body, own)
     present = change.page(ref)
     if present is not None and (present.pinned or not change.is_utf8(ref) or present.version != session.page_version):
         return session.page_version
@@ -417,11 +418,11 @@ def put_page(change: Change, session: Session, page: SessionPage) -> str:
     return blob_id(text.encode("utf-8"))
 
 
-def _put_visit(change: Change, visit: _Visit) -> None:
+def _put_visit(change: Change, visit: _Visit, own: OwnPatterns) -> None:
     """Write the page in the project that was worked in, unless someone rewrote it."""
     session = visit.session
     ref = PageRef(session.workspace, session.project, visit.page.path)
-    text = composed(visit.page.frontmatter, visit.page.body)
+    text = composed(visit.page.frontmatter, visit.page.body, own)
     present = change.page(ref)
     if present is not None and (present.pinned or present.version not in visit.versions):
         return
@@ -436,13 +437,13 @@ def _counted(visits: Sequence[_Visit]) -> dict[str, int]:
     return {f"{one.session.workspace}/{one.session.project}": one.session.observations for one in visits}
 
 
-def composed(frontmatter: dict[str, object], body: str) -> Sanitized:
+def composed(frontmatter: dict[str, object], body: str, own: OwnPatterns) -> Sanitized:
     """A whole page of ours, scrubbed once more."""
-    return sanitize_page(compose(frontmatter, body))
+    return sanitize_page(compose(frontmatter, body), own)
 
 
 def spliced(page: Page, changes: dict[str, object]) -> Sanitized:
-    """The page with those frontmatter keys changed; None takes one out."""
+    """The page with those frontmatter keys changed; None takes one out. Their values are of our own making."""
     return sanitize_edit(page.text, splice(page.text, changes, path=page.ref.path))
 
 

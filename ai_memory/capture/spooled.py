@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from ai_memory.model import NO_TEXT, Sanitized
 from ai_memory.store.spool import event_id, named_at_us
-from ai_memory.text.sanitize import cap, first, sanitize, sanitize_together
+from ai_memory.text.sanitize import NO_PATTERNS, OwnPatterns, cap, first, sanitize, sanitize_together
 
 FORMAT = 1
 MAX_DRIFT_US = 5 * 60 * 1_000_000
@@ -74,7 +74,7 @@ class Event:
     """Made of the key by which a producer tells a repetition; empty where none was given."""
 
 
-def parse_event(name: str, content: bytes) -> Event:
+def parse_event(name: str, content: bytes, own: OwnPatterns = NO_PATTERNS) -> Event:
     """The event in a spool file of that name. Errors: Poison, naming what is wrong."""
     try:
         record = json.loads(content)
@@ -95,7 +95,7 @@ def parse_event(name: str, content: bytes) -> Event:
     identifier = event_id(name)
     names = _names(record, more)
     given = (_json(record.get("input")), _words(record.get("output")), _said(record, more, kind), _json(more))
-    cleaned = sanitize_together([*given, *names.values()])
+    cleaned = sanitize_together([*given, *names.values()], own)
     inputs, output, text, rest = [cap(clean, MAX_TEXT_BYTES) for clean in cleaned[: len(given)]]
     clean = {key: first(one, _LENGTHS[key]) for key, one in zip(names, cleaned[len(given) :], strict=True)}
     agent = clean["agent"] or _OTHER

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Sanitized
 from ai_memory.operations.configured import configured
-from ai_memory.scrub import MARK, scrub, strip_controls
+from ai_memory.scrub import MARK, TooSlow, scrub, strip_controls
 from ai_memory.text.limits import check_characters
 from ai_memory.text.sanitize import sanitize_edit
 
@@ -36,11 +36,15 @@ def _controls(text: str) -> int:
 def clean(memory: "Memory", after: str, *, before: str = "") -> Sanitized:
     """`after` as it may be stored in place of `before`; stored lines that stay are not touched.
 
-    Errors: BadText for NUL and control characters, which would be taken out unseen.
+    Errors: BadText for NUL and control characters, which would be taken out unseen; MemoryFault when the patterns of
+    the configuration take too long.
     """
     check_characters("the text", after)
     extra, allow = _patterns(memory)
-    return sanitize_edit(before, after, extra=extra, allow=allow)
+    try:
+        return sanitize_edit(before, after, extra=extra, allow=allow)
+    except TooSlow as fault:
+        raise _too_slow(fault) from fault
 
 
 def refuse_secrets(memory: "Memory", **named: str | Iterable[str] | None) -> None:
@@ -55,7 +59,10 @@ def refuse_secrets(memory: "Memory", **named: str | Iterable[str] | None) -> Non
     ]
     extra, allow = _patterns(memory)
     for what, word in words:
-        clean = scrub(word, extra=extra, allow=allow)
+        try:
+            clean = scrub(word, extra=extra, allow=allow)
+        except TooSlow as fault:
+            raise _too_slow(fault) from fault
         if clean == word:
             continue
         if MARK not in clean:
@@ -65,6 +72,12 @@ def refuse_secrets(memory: "Memory", **named: str | Iterable[str] | None) -> Non
             f"the {what} holds what looks like a secret ({kind}), so nothing was written",
             hint="choose another one; if it is no secret, sanitize.allowlist takes a pattern for it",
         )
+
+
+def _too_slow(fault: TooSlow) -> MemoryFault:
+    return MemoryFault(
+        f"{fault}, so nothing was written", hint="make them simpler: sanitize.extra_patterns, sanitize.allowlist"
+    )
 
 
 def _patterns(memory: "Memory") -> tuple[tuple[str, ...], tuple[str, ...]]:

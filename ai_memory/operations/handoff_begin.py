@@ -26,8 +26,8 @@ from ai_memory.operations.handoff_desk import (
     is_over,
 )
 from ai_memory.operations.scoping import resolve
+from ai_memory.scrub import strip_private
 from ai_memory.store.snapshot import Filter
-from ai_memory.text.sanitize import sanitize
 from ai_memory.text.times import parse_expiry
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def handoff_begin(
     trailers = {"Pass": "handoff-begin", "Session": handoff.from_session, "Agent": handoff.from_agent}
     with memory.writing(handoff.title, trailers={key: word for key, word in trailers.items() if word}) as change:
         change.ensure_project(scope)
-        change.put(ref, composed(handoffs.frontmatter(handoff), handoffs.body(handoff)), create_only=True)
+        change.put(
+            ref, composed(handoffs.frontmatter(handoff), handoffs.body(handoff), desk.work.own), create_only=True
+        )
         desk.work.publish(change, handoff, ref, directories)
         page = change.page(ref)
     assert page is not None
@@ -121,7 +123,7 @@ def _cleaned(memory: "Memory", given: Handoff) -> Handoff:
     """The handoff as it may be stored, secrets and private parts out of every text."""
 
     def kept(text: str) -> str:
-        return sanitize(clean(memory, text))
+        return clean(memory, strip_private(text))
 
     return replace(
         given,

@@ -1,31 +1,52 @@
 """The only place that makes `Sanitized` text: private parts out, secrets out, then cut to length, in this order."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ai_memory.model import Sanitized
-from ai_memory.scrub import BETWEEN, cut_middle, scrub, strip_private
+from ai_memory.scrub import BETWEEN, UNSCANNED, TooSlow, cut_middle, holds_none, scrub, strip_private
 from ai_memory.text.labels import quote_labels
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPatterns:
+    """The regular expressions of `[sanitize]` in the configuration."""
+
+    extra: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+
+
+NO_PATTERNS = OwnPatterns()
 
 
 def sanitize(text: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ()) -> Sanitized:
     """The text as it may be stored: without `<private>` parts, secrets, control characters. Idempotent.
 
-    `extra` and `allow` are the regular expressions of `[sanitize]` in the configuration.
+    `extra` and `allow` are the regular expressions of `[sanitize]` in the configuration. Errors: TooSlow, for those.
     """
     return Sanitized(scrub(strip_private(text), extra=extra, allow=allow))
 
 
-def sanitize_together(texts: Sequence[str]) -> list[Sanitized]:
+def sanitize_together(texts: Sequence[str], own: OwnPatterns = NO_PATTERNS) -> list[Sanitized]:
     """Each text as `sanitize` gives it, at the price of one look where none holds anything.
 
     Nearly every pattern of a look only finds that its literal is not there, which costs the same for one text as for
-    three short ones. Where the look changes anything, each text is sanitised by itself.
+    three short ones. Where the look changes anything, each text is sanitised by itself. Of a text over which a
+    person's own patterns take too long nothing is left.
     """
     joined = BETWEEN.join(texts)
-    if sanitize(joined) == joined:
-        return [Sanitized(text) for text in texts]
-    return [sanitize(text) for text in texts]
+    is_clean = sanitize(joined) == joined
+    return [_sanitized_in_time(text, own, is_clean=is_clean) for text in texts]
+
+
+def _sanitized_in_time(text: str, own: OwnPatterns, *, is_clean: bool) -> Sanitized:
+    try:
+        if is_clean and holds_none(text, own.extra):
+            return Sanitized(text)
+        return sanitize(text, extra=own.extra, allow=own.allow)
+    except TooSlow:
+        return Sanitized(UNSCANNED)
 
 
 def sanitize_line(text: str) -> Sanitized:
@@ -50,9 +71,18 @@ def sanitize_edit(before: str, after: str, *, extra: Iterable[str] = (), allow: 
     return _readable("".join(pieces), after)
 
 
-def sanitize_page(text: str) -> Sanitized:
-    """A whole page of our own making, as `sanitize` gives it, and its frontmatter still YAML."""
-    return _readable(sanitize(text), text)
+def sanitize_again(text: str, own: OwnPatterns) -> Sanitized:
+    """A text made of sanitised ones, as `sanitize` gives it; where a person's own patterns take too long, they saw the
+    parts already."""
+    try:
+        return sanitize(text, extra=own.extra, allow=own.allow)
+    except TooSlow:
+        return sanitize(text, allow=own.allow)
+
+
+def sanitize_page(text: str, own: OwnPatterns = NO_PATTERNS) -> Sanitized:
+    """A whole page of our own making, as `sanitize_again` gives it, and its frontmatter still YAML."""
+    return _readable(sanitize_again(text, own), text)
 
 
 def _readable(clean: str, text: str) -> Sanitized:

@@ -28,6 +28,7 @@ def test_the_defaults_are_those_of_the_settings_table() -> None:
     assert rules.makes_handoffs == config.handoff.create_on_session_end
     assert rules.handoff_lifetime_us == config.handoff.expire_after_days * 24 * HOUR_US == handoffs.LIFETIME_US
     assert rules.log_least.name.lower() == config.log_level
+    assert (rules.own.extra, rules.own.allow) == (config.sanitize.extra_patterns, config.sanitize.allowlist)
 
 
 def test_no_handoff_is_made_where_the_settings_want_none(room: Room, agent: Agent) -> None:
@@ -126,3 +127,50 @@ def test_a_capture_policy_that_cannot_be_compiled_is_a_warning_and_a_broken_conf
 def test_the_environment_sets_the_level_too(room: Room) -> None:
     caller = replace(room.memory().caller, environ={"AI_MEMORY_LOG_LEVEL": "error"})
     assert read_rules(Memory.open(room.data_dir, caller=caller)).log_least is Level.ERROR
+
+
+OWN = "[sanitize]\nextra_patterns = ['ACME-\\d+']\nallowlist = ['^letmein']\n"
+
+
+def stored(room: Room, agent: Agent) -> str:
+    """Everything that a drain kept: rows, pages, handoffs, the outbox."""
+    opened = [path.read_text() for path in (room.data_dir.outbox / "open").iterdir()]
+    pages = [page.text for kind in ("session", "handoff") for page in room.pages(kind)]
+    return "\n".join([*map(repr, room.observations(agent.session)), *pages, *opened])
+
+
+def test_what_a_person_counts_as_a_secret_does_not_pass_the_drain(room: Room, agent: Agent) -> None:
+    configure(room, OWN)
+    agent.start()
+    agent.prompt("Mend the till of ACME-4711, password=letmein99 and password=hunter22")
+    agent.bash("deploy ACME-4712", output="ok ACME-4713")
+    agent.edit("till.py")
+    agent.tell("session-end")
+    room.drain()
+    kept = stored(room, agent)
+    assert "ACME-47" not in kept
+    assert "[REDACTED:custom]" in kept
+    assert "hunter22" not in kept
+    assert kept.count("letmein99") >= 3, "in the row, the page and the handoff"
+
+
+def test_a_pattern_that_takes_for_ever_costs_the_text_and_not_the_drain(room: Room, agent: Agent) -> None:
+    configure(room, "[sanitize]\nextra_patterns = ['(a|aa)+b']\n")
+    agent.start()
+    agent.prompt("Mend the till.")
+    agent.bash("a" * 60 + "c")
+    agent.tell("session-end")
+    room.drain()
+    kept = stored(room, agent)
+    assert "Mend the till." in kept
+    assert "aaaaaaaa" not in kept
+    assert "[REDACTED:unscanned]" in kept
+
+
+def test_hooks_and_drain_take_their_patterns_from_the_file_alone(room: Room) -> None:
+    configure(room, OWN)
+    environ = {"AI_MEMORY_SANITIZE__EXTRA_PATTERNS": "x{3}", "AI_MEMORY_LOG_LEVEL": "error"}
+    caller = replace(room.memory().caller, environ=environ)
+    rules = read_rules(Memory.open(room.data_dir, caller=caller))
+    assert rules.own.extra == (r"ACME-\d+",)
+    assert rules.own.allow == ("^letmein",)

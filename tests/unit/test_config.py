@@ -115,6 +115,7 @@ def test_no_setting_is_dropped_at_once() -> None:
         (f"[ingest]\ndrop_tool_names = {['x'] * 65}", "at most 64 of 128 characters"),
         (f"[ingest]\ndrop_tool_names = ['{'x' * 129}']", "at most 64 of 128 characters"),
         ("[sanitize]\nextra_patterns = ['ok', '(']", "'(' is none: missing"),
+        ("[sanitize]\nallowlist = ['(a+)+b']", "'(a+)+b' is refused: it repeats what repeats itself"),
         ("capture = 3", "line 1: `capture` is a table of settings"),
         ("[[capture]]\nprompts = true", "line 1: `capture` is a table of settings"),
         ('"capture.prompts" = false', "unknown setting `capture.prompts`"),

@@ -210,6 +210,10 @@ def test_own_patterns_redact_and_the_allow_list_spares_single_matches() -> None:
     assert found == f"{MARK}custom] user={MARK}custom] password=letmein99 password={MARK}password]"
 
 
+def test_own_patterns_see_the_shortest_text() -> None:
+    assert scrub("AC-1", extra=[r"AC-\d"]) == f"{MARK}custom]"
+
+
 def test_patterns_that_do_not_compile_play_no_part() -> None:
     assert scrub("password=hunter22", extra=["(", "x" * 2000], allow=["["]) == f"password={MARK}password]"
 
