@@ -39,11 +39,11 @@ _ENDINGS = (
     *("password", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "token", "credential", "credentials"),
     *("key", "keyid", "key_id", "key-id", "pepper", "salt"),
 )
-_LAST_WORD = (
-    r"(?:pass(?:w(?:or)?d)?|pwd|secret|token|credentials?|(?:private|public|api|secret)?key(?:_id)?)[0-9$]{0,4}+"
+_VARIABLES = (
+    *("password", "passwd", "pass", "pwd", "secret", "token", "credential", "salt"),
+    *("privatekey", "publickey", "secretkey", "apikey", "key"),
 )
-_LAST_HUMP = r"(?:Pass|Pwd|Passw(?:or)?d|Secret|Token|Credentials?|Key|Salt)(?:s|Id|Types?)?[0-9$]{0,4}+$"
-"""How a variable ends that holds a secret: it is not the secret itself."""
+"""How the name of a variable ends that holds a secret: as a value it is not the secret itself."""
 _PASSES = ("password", "passwd", "passphrase", "passcode", "pass", "pwd")
 _PLAIN = frozenset(
     """
@@ -216,9 +216,9 @@ def _is_password(name: str, value: str, *, is_quoted: bool, gap: str, sep: str, 
         if plain.endswith("pass") and value.isalpha() and value.islower():
             return False  # `on_pass: "next"`
         return plain.endswith("passphrase") or not (any(sign.isspace() for sign in value) or _is_label(value))
-    if sep == "==":
+    if sep == "==" or (sep != "=" and _is_label(value)):
         return False
-    if re.sub("[_.-]", "a", value).isalpha():  # an identifier or words: only `name=value` tells
+    if _is_identifier(value.replace("-", "_").replace(".", "_")):  # an identifier or words: only `name=value` tells
         return sep == "=" and not gap and after not in (")", ",", ";") and "." not in value and "_" not in value
     return plain != "pass" or _has_digit_and_letter(value)
 
@@ -276,25 +276,42 @@ def _is_code(value: str, after: str) -> bool:
     value = value.rstrip("}])")
     if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():
         return True
-    if "?." in value or "}=" in value or re.match(r"\$[A-Za-z_]\w*+(?:$|[-.\[:])|[A-Za-z_]{1,14}=$", value):
+    if "?." in value or "}=" in value or (value.endswith("=") and len(value) < 16 and _is_identifier(value[:-1])):
         return True
     head = re.match(r"[A-Za-z_$][\w$]*+(?:(?:\.|::?|->)[A-Za-z_$][\w$]*+)*+", value)
     if head is None:
         return False
     rest = value[head.end() :]
     if rest:
-        return rest.startswith("[") and not rest.startswith(_MARK)
-    if re.search(rf"(?:^|_){_LAST_WORD}$", value.lower()) or re.search(rf"[a-z0-9]{_LAST_HUMP}", value):
+        return rest.startswith("[") or (value.startswith("$") and rest[0] in "-.:")
+    if value.startswith("$") or _is_variable(value) or "PrivateKey" in value:
         return True
     is_member = "." in value or "::" in value or "->" in value
     return is_member and not _is_scrambled(value) and (len(value) < 10 or _is_wordy(value))
+
+
+def _is_identifier(value: str) -> bool:
+    return value.replace("_", "a").isalpha() and value.isascii()
+
+
+def _is_variable(value: str) -> bool:
+    """Whether it is named as a secret is: `oldPassword2`, `s3_access_key_id`, `SecretKeyType`; but not `Monkey17`."""
+    stem = value.rstrip("0123456789$")
+    for suffix in ("_id", "Id", "Type", "Types", "s"):
+        stem = stem.removesuffix(suffix)
+    low = stem.lower()
+    ending = next((one for one in _VARIABLES if low.endswith(one)), "")
+    at = len(stem) - len(ending)
+    return bool(ending) and (at == 0 or stem[at - 1] == "_" or (stem[at].isupper() and not stem[at - 1].isupper()))
 
 
 def _is_number(value: str) -> bool:
     """A number or a version; of digits alone only a long one, since people take those for passwords."""
     if value.isdecimal():
         return len(value) > 12
-    return re.fullmatch(r"0[xX][0-9A-Fa-f]{1,16}|\d+(?:[.-]\d+)*[.-]?", value) is not None
+    if value.startswith(("0x", "0X")):
+        return len(value) <= 18 and not value[2:].strip("0123456789abcdefABCDEF")
+    return value[:1].isdecimal() and not value.strip("0123456789.-")
 
 
 def _is_path(value: str) -> bool:

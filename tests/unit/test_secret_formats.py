@@ -51,6 +51,7 @@ KEPT = (
     '"global.password": "Passwort", "login.password": "Wachtwoord", "password": "Palavra-passe"',
     'const Password = "Contraseña"; const PassWord = "Hasło"; password: "पासवर्ड"',
     "password:\n  other: Mot de passe\n",
+    "ru:\n  password: Пароль\n  new_password: Новый-пароль\n",
     "subjectToken: auth0AccessToken,\n refreshToken: oldRefreshToken2,",
     'forgotPassword: forgotPassword$1, password: password2, CHALLENGE_PASSWORD: "challengePassword"',
     "const {identification: e, password:t}=this.signin",
