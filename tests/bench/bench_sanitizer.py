@@ -14,10 +14,12 @@ import random
 import re
 import sys
 import sysconfig
+import tempfile
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,7 +56,8 @@ def main() -> None:
     print(f"\n{measure.facts()}")
     recall(finds, "ours", rounds=arguments.rounds, seed=arguments.seed, examples=arguments.examples, mask=mask)
     if arguments.beside_library:
-        recall(library_finds(), "detect-secrets", rounds=1, seed=arguments.seed, examples=0, mask=mask)
+        with library_finds() as found:
+            recall(found, "detect-secrets", rounds=1, seed=arguments.seed, examples=0, mask=mask)
     folders = [Path(one) for one in arguments.folder] or default_folders()
     sources = {folder.name: files(folder, most_mb=arguments.most_mb) for folder in folders}
     false_hits(sources | made_up(arguments.made_up_mb), examples=arguments.examples, mask=mask)
@@ -75,16 +78,22 @@ def finds(case: Case) -> bool:
     return not case.survives_in(sanitize(case.text))
 
 
-def library_finds() -> Finds:
-    """As detect-secrets finds it with all its plugins, at their own limits of entropy: a hit anywhere in the text."""
-    from detect_secrets.core.scan import scan_line  # type: ignore[import-not-found]
+@contextmanager
+def library_finds() -> Iterator[Finds]:
+    """As detect-secrets finds it in a file with all its plugins and filters: a hit anywhere in the text counts."""
+    from detect_secrets.core.scan import scan_file  # type: ignore[import-not-found]
     from detect_secrets.settings import default_settings  # type: ignore[import-not-found]
 
-    def found(case: Case) -> bool:
-        with default_settings():
-            return any(next(iter(scan_line(line)), None) is not None for line in case.text.splitlines())
+    with default_settings(), tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
 
-    return found
+        def found(case: Case) -> bool:
+            file.seek(0)
+            file.truncate()
+            file.write(case.text)
+            file.flush()
+            return any(scan_file(file.name))
+
+        yield found
 
 
 def recall(found: Finds, who: str, *, rounds: int, seed: int, examples: int, mask: Callable[[str], str]) -> None:
