@@ -5,7 +5,7 @@ costs a hook more than everything else it does (decision B4). Every pattern is l
 border, and its repetitions neither nest nor give back. No entropy is guessed: a hash, a UUID, a lock file is no secret.
 
 Names with values (`password=…`, `"api_key": "…"`) are the business of `scrub_named`.
-*Source*: the published formats of each service.
+*Source*: the published formats of each service; why no library does it, decision B13.
 """
 
 import re
@@ -160,7 +160,7 @@ _MUST_MIX = frozenset(
 )
 """Kinds whose shape ordinary text can have (`sk-circle-fade-dot`, base64): they must look made by a machine."""
 
-_LIKE_BASE64 = frozenset({"jwt", "meta-token", "twilio-key"})
+_LIKE_BASE64 = frozenset({"jwt", "meta-token", "twilio-key", "google-token"})
 """Kinds that turn up by chance inside base64."""
 
 Rule = tuple[str, tuple[str, ...], str]
@@ -231,6 +231,12 @@ HEADERS: tuple[Rule, ...] = (
 """What follows a name of a protocol, with blanks between."""
 
 _PATHS = ("/.ssh/", "/.aws/", "/.kube/", "/.gnupg/", "/gcloud/", "\\.ssh\\", "\\.aws\\", "\\.kube\\", "\\.gnupg\\")
+_SECRET_PATH = (
+    r"(?i)[\\/](?:\.(?:ssh|aws|kube|gnupg)|\.config[\\/]{1,8}+gcloud)(?:/|\\{1,8}+(?=[a-z0-9_][a-z0-9_.-]))"
+    r"(?P<v>[^\s\"'`<>|;,)]++)"
+)
+"""A file in a folder of secrets; behind a backslash its name must look like one, since `\\.aws\\.` is a regular
+expression."""
 _NAMED = ("pass", "pwd", "secret", "token", "credential", "key", "pepper", "salt")
 _CONTROLS = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0))))
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -364,8 +370,7 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
 
         text = scrub_named(text, redact)
     if ("/." in text or "\\." in text) and _occurs(_PATHS, low):
-        pattern = r"(?i)[\\/](?:\.(?:ssh|aws|kube|gnupg)|\.config[\\/]gcloud)[\\/](?P<v>[^\s\"'`<>|;,)]++)"
-        text = _apply(pattern, "secret-path", text, redact)
+        text = _apply(_SECRET_PATH, "secret-path", text, redact)
     for own in _compiled(extra):
         text = _replace(own, "custom", text, text, redact)
     return text
