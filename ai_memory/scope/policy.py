@@ -6,15 +6,16 @@ a cloned repository may widen what the person's own configuration allows (it sho
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ai_memory.scope.markers import FALSY, TRUTHY, Marker, MarkerFault, read_marker
+from ai_memory.scope.markers import FALSY, TRUTHY, Marker, MarkerFault, Source, read_marker
 
 MAX_PATTERNS = 128
 MAX_PATTERN_CHARS = 1024
 BRIEFING_CHARS = (1500, 8000)
 """Lowest and highest `[briefing] max_chars`; other numbers are moved to the nearer one."""
+DEFAULT_BRIEFING_CHARS = 4000
 
 _CAPTURE_KEYS = ("ignore_paths", "prompts", "assistant")
 _BRIEFING_KEYS = ("inject_on_session_start", "max_chars")
@@ -49,6 +50,35 @@ def policy_at(path: str, *, home: str) -> CapturePolicy:
     except MarkerFault as fault:
         return CapturePolicy(is_valid=False, problems=(fault.message,))
     return capture_policy(marker) if marker else CapturePolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """Whether the markers of a directory ask for a brief at its starts."""
+
+    max_chars: int | None
+    """None: nobody asked."""
+    sources: tuple[Source, ...]
+    """The markers that were looked at for the answer."""
+
+
+def briefing_at(sources: Sequence[Source], *, home: str) -> Briefing:
+    """What the nearest of these markers says that holds more than `[capture]`; `sources` nearest first.
+
+    Never a fault: a marker that cannot be read or trusted asks for nothing.
+    """
+    for at, source in enumerate(sources, 1):
+        try:
+            marker = read_marker(source.path, home=home)
+        except MarkerFault:
+            return Briefing(None, tuple(sources[:at]))
+        if marker is None or set(marker.tables or {}) <= {"capture"}:
+            continue
+        policy = capture_policy(marker)
+        is_asked = policy.is_valid and policy.inject_brief_on_session_start is True
+        max_chars = policy.briefing_max_chars or DEFAULT_BRIEFING_CHARS
+        return Briefing(max_chars if is_asked else None, tuple(sources[:at]))
+    return Briefing(None, tuple(sources))
 
 
 def capture_policy(marker: Marker) -> CapturePolicy:

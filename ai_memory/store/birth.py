@@ -48,7 +48,7 @@ def make_folders(data_dir: DataDir) -> None:
         data_dir.quarantine,
         data_dir.locks,
         data_dir.logs,
-        *(data_dir.outbox / name for name in ("open", "by-dir", "claimed", "starts", "provisional")),
+        *(data_dir.outbox / name for name in ("open", "by-dir", "claimed", "starts", "provisional", "recaps")),
     ):
         make_folder(folder)
 

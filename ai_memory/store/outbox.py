@@ -5,7 +5,10 @@
     claimed/<handoff>.<session>             taken, not yet written into its page
     by-dir/<key>/<handoff>                  empty: the handoff is meant for that directory and what lies below it, or
                                             for that project
-    starts/<project key>.json               what else a start may show
+    starts/<key>.json                       which project a start in that directory is told of, and how much
+    starts/<project key>.brief.json         what starts of that project are told: page texts, packed in several sizes
+    starts/made.json                        up to which commit and observation these were made
+    recaps/<session>.md                     what was asked in a session before it was compacted
 
 A claim is `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers, and no database. Hook, CLI
 and bridge all claim that way; the hook with a copy of these lines, since it imports nothing.
@@ -13,6 +16,7 @@ and bridge all claim that way; the hook with a copy of these lines, since it imp
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import sys
@@ -28,7 +32,7 @@ from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder, write_whole
 
 _HANDOFF = re.compile(r"[0-9a-f]{32}")
-_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts"})
+_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "recaps"})
 
 UNCONFIRMED_S = 60.0
 """A claim that no event confirmed within this time was never printed (decision B7)."""
@@ -84,6 +88,25 @@ def project_name(handoff: str, project_id: str) -> str:
     return f"by-dir/{project_key(project_id)}/{handoff}"
 
 
+MADE = "starts/made.json"
+
+
+def start_name(directory: str) -> str:
+    """What a start in that directory reads first."""
+    return f"starts/{directory_key(directory)}.json"
+
+
+def brief_name(workspace: str, project: str) -> str:
+    """What starts of a project are told. By its name: a project of another name has pages of other addresses."""
+    key = hashlib.sha256(f"start:{workspace}/{project}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"starts/{key}.brief.json"
+
+
+def recap_name(session: str) -> str:
+    """What a session is told when it asks for what was compacted."""
+    return f"recaps/{session}.md"
+
+
 class Outbox:
     """The outbox of one data dir. Every call is safe to kill at any point, and may be repeated."""
 
@@ -125,6 +148,32 @@ class Outbox:
             return read_plain(self._path(name)).decode("utf-8")
         except FileNotFoundError:
             return None
+
+    def names_in(self, folder: str) -> list[str]:
+        """Names of the entries in one folder of the outbox, sorted."""
+        return sorted(f"{folder}/{name}" for name in _list(self._root / folder))
+
+    def age_s(self, name: str) -> float:
+        """Seconds since that entry was written; 0 when it is gone."""
+        try:
+            return time.time() - self._path(name).stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def briefs_that_show(self, git_paths: Iterable[str]) -> list[str]:
+        """Names of the briefs that hold the text of one of those pages: no longer true once that page is changed."""
+        of_brief: dict[str, list[str]] = {}
+        for git_path in git_paths:
+            workspace, _, rest = git_path.partition("/")
+            of_brief.setdefault(brief_name(workspace, rest.partition("/")[0]), []).append(git_path)
+        return sorted(name for name, paths in of_brief.items() if self._holds(name, paths))
+
+    def _holds(self, name: str, git_paths: Iterable[str]) -> bool:
+        try:
+            content = read_plain(self._path(name))
+        except OSError:
+            return False
+        return any(json.dumps(path, ensure_ascii=False).encode("utf-8", "replace") in content for path in git_paths)
 
     def claim(self, handoff: str, session: str) -> str | None:
         """The rendered handoff, now taken by `session`; None when another one was faster or it is not open."""

@@ -217,6 +217,30 @@ def note_failure(connection: Connection, identifier: str) -> None:
     connection.execute("UPDATE sessions SET failures = failures + 1 WHERE id = ?", (identifier,))
 
 
+def seen_since(connection: Connection, seq: int) -> dict[str, bool]:
+    """Sessions with observations stored after that number, and whether one of these announces a compaction."""
+    rows = connection.execute(
+        "SELECT session, max(kind = 'pre-compact') FROM observations WHERE seq > ? GROUP BY session ORDER BY session",
+        (seq,),
+    )
+    return {str(row[0]): bool(row[1]) for row in rows}
+
+
+def last_seq(connection: Connection) -> int:
+    """Number of the observation that was stored last."""
+    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM observations").fetchone()[0])
+
+
+def newest_at_work(connection: Connection, workspace: str, project: str, *, since_us: int) -> Session | None:
+    """The project's session with the latest event, of those that did more than begin and end; None if it is older."""
+    row = connection.execute(
+        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE workspace = ? AND project = ? AND last_at_us >= ? AND work > 0"
+        " ORDER BY last_at_us DESC, id LIMIT 1",
+        (workspace, project, since_us),
+    ).fetchone()
+    return Session(*row) if row else None
+
+
 def observations(
     connection: Connection,
     identifier: str,

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ai_memory.errors import Recorded, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
@@ -20,7 +20,8 @@ from ai_memory.store.head import unfinished
 from ai_memory.store.indexing import Progress, Reindexed, WriterIndex
 from ai_memory.store.lock import WriterLock
 from ai_memory.store.looks import Looks
-from ai_memory.store.pending import PathChange, Pending
+from ai_memory.store.outbox import Outbox
+from ai_memory.store.pending import OutboxChange, PathChange, Pending
 from ai_memory.store.rollforward import Applied, RollForward
 from ai_memory.store.wiki import PACK_ABOVE, Wiki, compose_message
 from ai_memory.store.worktree import LARGEST_FILE_BYTES, Look, WorkTree
@@ -169,10 +170,16 @@ class Writer:
 
     def _apply(self, change: Pending) -> Applied:
         self._refuse_unfinished()
+        change = self._with_outdated_briefs(change)
         self._desk.step("before-pending")
         pending.save(self._data_dir.pending, change)  # the commit point
         self._desk.step("pending")
         return self._finish(change)
+
+    def _with_outdated_briefs(self, change: Pending) -> Pending:
+        """The same change, which also takes away the briefs that hold a text which it replaces or deletes."""
+        outdated = Outbox(self._data_dir).briefs_that_show(change.paths)
+        return replace(change, outbox=(*change.outbox, *(OutboxChange(name, None) for name in outdated)))
 
     def _finish(self, change: Pending) -> Applied:
         folders = {folder_of(path) for path in change.paths}
@@ -256,6 +263,7 @@ class Writer:
             paths={**edits.paths, **self._missing_metas(edits)},
         )
         self._refuse_unfinished()
+        change = self._with_outdated_briefs(change)
         self._desk.step("before-adopt")
         pending.save(self._data_dir.pending, change)
         self._desk.step("adopt-pending")
