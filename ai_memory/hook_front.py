@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from ai_memory.hook_outbox import Start
+    from ai_memory.hook_packet import Packet
     from ai_memory.hook_places import Surroundings
     from ai_memory.hook_policy import Policy
     from ai_memory.hook_producer import Producer
@@ -36,14 +38,14 @@ LOOK_S = 1.0
 """How long the folders of an event may take to be looked at."""
 
 _OFF = ("off", "0", "false", "no")
-_NEVER_CLAIM = ("compact", "resume")
 _NAMES = {"session-start": "SessionStart", "post-tool-use": "PostToolUse", "user-prompt": "UserPromptSubmit"}
+_NAMES_OF = {"gemini-cli": {"user-prompt": "BeforeAgent"}}
+_RELOAD = "reload context"
+"""A prompt that begins so asks for what was compacted."""
 _WITHOUT_IDS = ("copilot-cli", "devin", "zcode")
 """Some versions of these tell no session id: their process stands for it."""
 _PROJECT_FOLDERS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "DEVIN_PROJECT_DIR", "QWEN_PROJECT_DIR")
 """Where a harness says that its session began, wherever its agent went since: a pause of that folder holds."""
-_SHOWS_A_MESSAGE = ("claude-code", "codex")
-"""Harnesses that show the person a hook's `systemMessage`."""
 
 
 class Options:
@@ -279,12 +281,12 @@ class Call:
 
         home = os.environ.get("AI_MEMORY_HOME") or hook_places.user_home()
         around = hook_places.Surroundings(self.cwd, home)
-        policy, base = hook_policy.read_policy(self.data_dir, around)
+        policy = hook_policy.read_policy(self.data_dir, around)
         tool, given, call_id = ("", None, "")
         if self.kind in ("pre-tool-use", "post-tool-use"):
             tool, given, call_id = hook_payload.tool_of(self.payload)
         owner = os.environ.get("AI_MEMORY_CAPTURE_OWNER", "").strip()
-        if self.options.is_allowlist and not base:
+        if self.options.is_allowlist and not policy.base:
             policy.drop("no marker, and this install captures only where one is")
         elif policy.drops_subagents and self.subagent:
             policy.drop("drop_subagent_captures")
@@ -292,7 +294,7 @@ class Call:
             policy.drop(f"AI_MEMORY_CAPTURE_OWNER names {owner}")
         else:
             policy.judge_tool(self.kind, tool, call_id)
-            policy.judge_paths(tool, given, cwd=self.cwd, base=base, home=home)
+            policy.judge_paths(tool, given, cwd=self.cwd, base=policy.base, home=home)
             if tool and policy.decision != hook_policy.DROP:
                 self._follow(policy, tool, given, around)
         if self.is_off:
@@ -309,13 +311,13 @@ class Call:
         if there is None:
             return
         self.route = there.root
-        its, base = hook_policy.read_policy(self.data_dir, there)
-        if self.options.is_allowlist and not base:
+        its = hook_policy.read_policy(self.data_dir, there)
+        if self.options.is_allowlist and not its.base:
             its.drop("no marker in the repository of its paths, and this install captures only where one is")
         elif its.drops_subagents and self.subagent:
             its.drop("drop_subagent_captures of the repository of its paths")
         else:
-            its.judge_paths(tool, given, cwd=self.cwd, base=base, home=around.home)
+            its.judge_paths(tool, given, cwd=self.cwd, base=its.base, home=around.home)
         hook_policy.join(policy, its)
 
     def pause(self) -> str:
@@ -334,7 +336,7 @@ class Call:
         """One line for the person alone, where the harness shows one; else nothing."""
         import json
 
-        return json.dumps({"systemMessage": line}).encode() if self.agent in _SHOWS_A_MESSAGE else b""
+        return json.dumps({"systemMessage": line}).encode() if self.agent in hook_payload.TELLING else b""
 
     def check(self) -> "tuple[bytes, None]":
         """The decision for this payload, as JSON; nothing is written."""
@@ -375,30 +377,54 @@ class Call:
         empty = _empty(self.agent, self.kind)
         if not self.session or self._is_repeated_start():
             return empty, None
-        place, form = hook_payload.INJECTION.get(self.agent, ("", ""))
-        is_start = place == self.kind and not self.subagent
+        is_start = hook_payload.INJECTION.get(self.agent, ("",))[0] == self.kind and not self.subagent
         pause = self.pause()
         if pause:
             return (self._told_person(f"off the record: memory is {pause}") if is_start else b"") or empty, None
         policy, around = self._judged()
-        start = self._start(around) if is_start and around.folders else None
-        was_pending = start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
+        is_reload = self._asks_to_reload()
+        start = self._start(around) if (is_start or is_reload) and around.folders else None
+        was_pending = is_start and start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
+        is_renewed, is_kept = was_pending, True
         if policy.decision != "drop":
-            self._spool(policy)
-        if start is None or (policy.decision == "drop" and self.options.is_allowlist) or not start.is_first():
+            try:
+                is_renewed = self._spool(policy) or was_pending
+            except OSError:  # full or read-only: what lies there can be told, but nothing taken
+                is_renewed, is_kept = False, False
+        if start is None or (policy.decision == "drop" and self.options.is_allowlist):
             return empty, None
-        handoff, text = start.take(was_pending) if policy.claims and self.source not in _NEVER_CLAIM else ("", "")
-        brief = start.brief() if self.source != "resume" else ""
-        shown = "\n".join(part for part in (text, brief) if part)
-        if not shown:
+        is_start = is_start and start.is_first()
+        if not is_start and not is_reload:
             return empty, None
-        return _form(form, self.kind, shown), (lambda: self._confirm(handoff, policy)) if handoff else None
+        from ai_memory import hook_packet  # only where something is told
+
+        packet = hook_packet.Packet(start, base=policy.base, markers=around.markers())
+        if is_start:
+            packet.at_start(claims=policy.claims and is_kept, was_pending=was_pending, is_renewed=is_renewed)
+        else:
+            packet.at_reload()
+        return self._printed(packet, policy) if packet.text else (empty, None)
+
+    def _printed(self, packet: "Packet", policy: "Policy") -> "tuple[bytes, Callable[[], None] | None]":
+        """The packet in the form of the harness, and what confirms its handoff."""
+        from ai_memory.hook_packet import in_form  # loaded already
+
+        form = hook_payload.INJECTION[self.agent][1]
+        event = _NAMES_OF.get(self.agent, _NAMES).get(self.kind, "SessionStart")
+        status = packet.status if self.agent in hook_payload.TELLING else ""
+        answer = in_form(form, packet.text, event=event, status=status)
+        return answer, (lambda: self._confirm(packet.handoff, policy)) if packet.handoff else None
+
+    def _asks_to_reload(self) -> bool:
+        if self.kind != "user-prompt" or self.subagent or self.agent not in hook_payload.RELOADING:
+            return False
+        return hook_payload.prompt_of(self.payload).lstrip()[: len(_RELOAD)].lower() == _RELOAD
 
     def _is_repeated_start(self) -> bool:
         """Antigravity tells of every model call; only the first starts a session."""
         return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
 
-    def _start(self, around: "Surroundings") -> "Any":
+    def _start(self, around: "Surroundings") -> "Start":
         from ai_memory import hook_outbox  # only where context can be given
 
         return hook_outbox.Start(
@@ -428,16 +454,17 @@ class Call:
         told = self.producer.occurred_us if self.producer is not None else 0
         return told or hook_payload.time_of(self.payload, self.now_us)
 
-    def _spool(self, policy: "Policy") -> None:
+    def _spool(self, policy: "Policy") -> bool:
+        """Leave the event; whether it started a drain."""
         from ai_memory import hook_spool
 
         is_tool = self.kind in ("pre-tool-use", "post-tool-use")
         load = hook_spool.Load(self.data_dir, policy.max_files, policy.max_mib << 20, must_look=False)
         if load.is_full and is_tool:
             hook_spool.count_dropped(self.data_dir)
-            return
+            return False
         self._write(policy)
-        hook_spool.kick(self.data_dir, self.kind, load.waiting)
+        return hook_spool.kick(self.data_dir, self.kind, load.waiting)
 
     def _write(self, policy: "Policy") -> None:
         from ai_memory import hook_event, hook_spool
@@ -498,28 +525,6 @@ def _started(process: int) -> str:
             return file.read().rpartition(b")")[2].split()[19].decode()
     except (OSError, IndexError):
         return "0"
-
-
-def _form(form: str, kind: str, text: str) -> bytes:
-    """The context in the form of the harness that called, cut to what may be injected."""
-    import json
-
-    from ai_memory.hook_outbox import MAX_INJECTED  # loaded: who has a text has asked the outbox
-
-    text = text[:MAX_INJECTED]
-    if form == "text":
-        return text.encode("utf-8", "replace")
-    shapes: dict[str, Any] = {
-        "envelope": {
-            "hookSpecificOutput": {"hookEventName": _NAMES.get(kind, "SessionStart"), "additionalContext": text}
-        },
-        "camel": {"additionalContext": text},
-        "snake": {"additional_context": text},
-        "context": {"context": text},
-        "steps": {"injectSteps": [{"ephemeralMessage": text}]},
-        "cline": {"cancel": False, "contextModification": text},
-    }
-    return json.dumps(shapes[form]).encode()
 
 
 if __name__ == "__main__":

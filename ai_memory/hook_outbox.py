@@ -1,4 +1,4 @@
-"""What a starting session is given: one handoff, claimed by rename, and a brief. Part of the hook: stdlib only, light.
+"""What waits for a session: a handoff, claimed by rename, and its own recap. Part of the hook: stdlib only, light.
 
 The layout is that of `ai_memory.store.outbox`, which says it with more comfort; a test keeps both equal. A claim is
 `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers.
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 MAX_INJECTED = 10_000
 """Characters of everything injected at a start (decision C10)."""
+MAX_HANDOFF = 9_200
+"""Of these a handoff: what is left has room for the notices."""
+COMPACTION_S = 30
+"""Start hooks of one session within this time tell of one compaction."""
 POLL_S = 0.025
 WAIT_S = 1.5
 SILENT_S = 600.0
@@ -33,7 +37,7 @@ _TEXT_BYTES = 1 << 20
 class Start:
     """One start of a session: `session` its UUID, `keys` those of its folders, most specific first."""
 
-    __slots__ = ("data_dir", "folders", "keys", "outbox", "process", "session", "source")
+    __slots__ = ("data_dir", "deadline", "folders", "keys", "outbox", "process", "session", "source")
 
     def __init__(
         self, data_dir: str, *, session: str, keys: "list[str]", folders: "list[str]", source: str, process: int
@@ -45,11 +49,17 @@ class Start:
         self.folders = folders
         self.source = source
         self.process = process
+        self.deadline = time.monotonic() + WAIT_S
+        """Until when this start waits for what a drain is about to leave (decision B8)."""
 
     def is_first(self) -> bool:
-        """Whether this is the session's first start hook: of several that are installed one prints (decision B9)."""
+        """Whether this is the session's first start hook: of several that are installed one prints (decision B9).
+
+        After each compaction one prints again.
+        """
         folder = os.path.join(self.data_dir, "locks", "started")
-        path = os.path.join(folder, self.session)
+        again = f".compact-{int(time.time()) // COMPACTION_S}" if self.source == "compact" else ""
+        path = os.path.join(folder, self.session + again)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
             try:
@@ -80,12 +90,11 @@ class Start:
         `was_pending`: a stop or an end lay in the spool, or a drain was at work, before this start's own event: the
         handoff may be on its way, so it is waited for, 1.5 s at most (decision B8).
         """
-        deadline = time.monotonic() + WAIT_S
         while True:
             is_ending = was_pending and self.is_ending()
-            if not is_ending or time.monotonic() >= deadline:
+            if not is_ending or time.monotonic() >= self.deadline:
                 found = self._claim_newest()
-                if found[0] or not was_pending or time.monotonic() >= deadline:
+                if found[0] or not was_pending or time.monotonic() >= self.deadline:
                     return found
                 if not is_ending and not hook_spool.is_drain_alive(self.data_dir):
                     return self._claim_newest()
@@ -177,16 +186,18 @@ class Start:
         text = _text_of(os.path.join(self.data_dir, "wiki", scope, page), 16_384)
         return text is None or any(session in text for session in sessions)
 
-    def brief(self) -> str:
-        """The brief that the drain rendered for these folders, or nothing."""
-        for key in self.keys:
-            try:
-                found = json.loads(read_regular(os.path.join(self.outbox, "starts", f"{key}.json"), 1 << 20) or b"")
-            except (ValueError, RecursionError):
-                continue
-            text = found.get("text") if isinstance(found, dict) else None
-            return text if isinstance(text, str) else ""
-        return ""
+    def open_handoffs(self) -> "list[tuple[str, str]]":
+        """(id, first bytes of the text) of the open handoffs for these folders, newest first. Takes none."""
+        heads = ((one, _text_of(os.path.join(self.outbox, "open", f"{one}.md"), 512)) for one in self._candidates())
+        return [(one, head) for one, head in heads if head is not None]
+
+    def waiting(self) -> "tuple[str, str] | None":
+        """The newest of these: what a start that may not take it can tell of."""
+        return next(iter(self.open_handoffs()), None)
+
+    def recap(self) -> str:
+        """What was asked in this session before its last compaction, or nothing."""
+        return _text_of(os.path.join(self.outbox, "recaps", f"{self.session}.md"), _TEXT_BYTES) or ""
 
 
 def _text_of(path: str, limit_bytes: int) -> "str | None":

@@ -98,6 +98,12 @@ INJECTION = {
 }
 """Harness → the kind of event at which it takes context, and in which form. Not here: takes none, never claims."""
 
+TELLING = ("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "vscode")
+"""Harnesses that show a person the member `systemMessage` of an answer."""
+
+RELOADING = ("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "kimi-code", "hermes")
+"""Harnesses that take context with a prompt, in the form of their start."""
+
 SILENT = ("kiro-cli", "kiro-cli-v3", "kimi-code")
 """Whatever these are told becomes text of the conversation, even `{}`."""
 

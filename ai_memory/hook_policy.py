@@ -51,7 +51,7 @@ class Policy:
     """The policy for one event, and why."""
 
     __slots__ = (
-        *("_settings", "allow", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
+        *("_settings", "allow", "base", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
         *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason"),
     )
 
@@ -63,6 +63,8 @@ class Policy:
         self.claims = True
         self.drops_subagents = False
         self.is_unknown = False
+        self.base = ""
+        """Folder of the nearest marker, whatever it holds; empty where there is none."""
         self.max_files = 10_000
         self.max_mib = 256
         self.ignored: list[str] = []
@@ -171,11 +173,11 @@ def join(policy: Policy, other: Policy) -> None:
     policy.is_unknown = policy.is_unknown or other.is_unknown
 
 
-def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
-    """The policy for events in that folder, and the folder of the marker that it comes from (or nothing)."""
+def read_policy(data_dir: str, around: "Surroundings") -> "Policy":
+    """The policy for events in that folder."""
     policy, compiled = read_settings(data_dir)
     config = os.path.join(data_dir, "config.toml")
-    if _state(config, compiled.get("config")) == "unknown" and _may_hold(config, (b"capture", b"ingest", b"sanitize")):
+    if _state(config, compiled.get("config")) == "unknown" and may_hold(config, (b"capture", b"ingest", b"sanitize")):
         policy.unknown(config)
     markers = compiled.get("markers")
     for path in around.markers():
@@ -185,10 +187,11 @@ def read_policy(data_dir: str, around: "Surroundings") -> "tuple[Policy, str]":
             continue
         if state == "known" and known is not None:
             policy.use_marker(path, known)
-        elif _may_hold(path, (b"capture",)):
+        elif may_hold(path, (b"capture",)):
             policy.unknown(path)
-        return policy, os.path.dirname(path)
-    return policy, ""
+        policy.base = os.path.dirname(path)
+        break
+    return policy
 
 
 def other_checkout(given: "Any", around: "Surroundings", *, cwd: str) -> "Surroundings | None":
@@ -254,7 +257,7 @@ def _state(path: str, compiled: "Any") -> str:
     return "unknown"
 
 
-def _may_hold(path: str, words: "tuple[bytes, ...]") -> bool:
+def may_hold(path: str, words: "tuple[bytes, ...]") -> bool:
     """Whether a TOML file could hold one of these keys; a backslash could spell one too. Unreadable: yes."""
     content = read_regular(path, MAX_SOURCE_BYTES + 1)
     if content is None:

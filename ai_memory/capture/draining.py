@@ -18,6 +18,7 @@ from ai_memory.capture.page_work import Done, PageWork, expired
 from ai_memory.capture.policy_file import renew_policy
 from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.capture.spooled import Event, Poison, parse_event
+from ai_memory.capture.starts import Starts
 from ai_memory.errors import MemoryFault
 from ai_memory.model import MACHINE
 from ai_memory.scope.known import KnownProjects
@@ -67,6 +68,7 @@ class Drainer:
         self._log = replace(self._log, least=self._rules.log_least)
         self._work = PageWork(memory, self._outbox, self._attribution, self._rules, log=self._log)
         self._claims = Claims(memory, self._outbox, self._work, log=self._log)
+        self._starts = Starts(memory, self._outbox, self._attribution, step=step)
         self._count = _Count()
         self._contents: dict[str, bytes] = {}
         """Files of this pass that the glance read whole: opening each of 10,000 again costs a tenth of the drain."""
@@ -87,6 +89,7 @@ class Drainer:
                 self._apply_all()  # what came while the tree was walked
         except (MemoryFault, DatabaseError, OSError) as raised:
             fault = str(raised).replace("\n", " ") or type(raised).__name__
+        self._renew_starts()
         return self._record(started_us, fault or "; ".join(self._count.done.faults[:3]))
 
     def _read_rules(self) -> Rules:
@@ -284,6 +287,14 @@ class Drainer:
         if self._outbox.promote(provisional):
             self._memory.tell("handoff-opened", subject=provisional.handoff, session=session.id if session else "")
             self._log.info(f"handoff {provisional.handoff}: its session is gone or silent, open now")
+
+    def _renew_starts(self) -> None:
+        """Last of all: a handoff must not wait for it. Also where pages cannot be written: starts read only."""
+        try:
+            self._starts.renew()
+        except (MemoryFault, DatabaseError, OSError, ValueError) as fault:
+            reason = str(fault).partition("\n")[0]
+            self._log.error(f"what starts are told could not be renewed: {reason}")
 
     def _end_idle(self) -> int:
         if not self._rules.idle_end_us:

@@ -13,7 +13,7 @@ from ai_memory.capture.tools import Family
 from ai_memory.capture.words import agent_name, code, minute, plain
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
-from ai_memory.hook_outbox import MAX_INJECTED
+from ai_memory.hook_outbox import MAX_HANDOFF
 from ai_memory.model import PageRef
 from ai_memory.text.fences import fence, neutralise
 from ai_memory.text.times import DAY_US, parse_time
@@ -351,14 +351,14 @@ def _time(values: Mapping[str, object], key: str) -> int | None:
 
 
 def render(handoff: Handoff, ref: PageRef) -> str:
-    """What a session that takes the handoff is shown: actions first, since screens cut the end. At most 10,000
-    characters, the same bytes for the same page."""
-    whom = f" for {_named(handoff.to_agent)}" if handoff.to_agent else ""
-    head = f"Handoff from {_named(handoff.from_agent)}{whom}, {minute(handoff.created_at_us)}\n\n"
+    """What a session that takes the handoff is shown: actions first, since screens cut the end. At most 9,200
+    characters, so that the notices of a start have room; the same bytes for the same page."""
+    whom = f" for {named(handoff.to_agent)}" if handoff.to_agent else ""
+    head = f"Handoff from {named(handoff.from_agent)}{whom}, {minute(handoff.created_at_us)}\n\n"
     inside = neutralise(outline(handoff))  # first: it lengthens, and only then can it be measured
     while True:
         text = f"{head}{fence(inside, source=str(ref))}\n{CONSUMED}\n"
-        over = len(text) - MAX_INJECTED
+        over = len(text) - MAX_HANDOFF
         if over <= 0:
             return text
         kept = inside.removesuffix(_CUT)
@@ -379,7 +379,7 @@ def outline(handoff: Handoff) -> str:
     )
 
 
-def _named(agent: str) -> str:
+def named(agent: str) -> str:
     """The agent's name where it stands outside the fence: a page edited by hand may hold any words there."""
     return agent_name(agent if AGENT_ID.fullmatch(agent) else "")
 

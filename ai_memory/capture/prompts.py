@@ -52,7 +52,8 @@ _RESUMING = re.compile(
     r"(?:so )?(?:where (?:did|were|are|was|had) (?:we|you|i)(?: (?:stop|stopped|at|left off|leave off|left))?"
     r"|what (?:were|was) (?:we|you|i) (?:doing|working on|up to)|what(?:['’]s| is) next|what now|and now"
     r"|(?:please )?(?:continue|resume|carry on|pick up)(?: (?:from )?where (?:we|you|i) (?:left off|stopped|were))?"
-    r"|(?:please )?(?:continue|resume) (?:the |our |your )?(?:work|task|last session|previous session))"
+    r"|(?:please )?(?:continue|resume) (?:the |our |your )?(?:work|task|last session|previous session)"
+    r"|reload context(?: please)?)"
 )
 """Asks for what the handoff tells; says nothing of its own. Whole texts only."""
 ACKNOWLEDGEMENT_LENGTH = 20

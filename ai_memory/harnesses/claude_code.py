@@ -22,6 +22,8 @@ CLAUDE_CODE = Harness(
     },
     form=Form.ENVELOPE,
     inject_at="session-start",
+    tells=True,
+    reloads=True,
     session_variable="CLAUDE_CODE_SESSION_ID",
     config_variable="CLAUDE_CONFIG_DIR",
     source="https://code.claude.com/docs/en/hooks",

@@ -19,6 +19,8 @@ CODEX = Harness(
     },
     form=Form.ENVELOPE,
     inject_at="session-start",
+    tells=True,
+    reloads=True,
     config_variable="CODEX_HOME",
     source="https://developers.openai.com/codex/hooks",
 )

@@ -39,6 +39,10 @@ class Harness:
     form: Form = Form.NONE
     inject_at: str = ""
     """Canonical kind of the event at which context is given; empty where none is."""
+    tells: bool = False
+    """Shows a person the member `systemMessage` of a hook's answer."""
+    reloads: bool = False
+    """Takes context with a prompt, too, in the same form."""
     session_variable: str = ""
     """Environment variable that names the session in the harness's children."""
     config_variable: str = ""

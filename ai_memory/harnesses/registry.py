@@ -10,9 +10,25 @@ from ai_memory.harnesses.record import Form, Harness
 
 
 def _named(
-    identifier: str, title: str, *aliases: str, form: Form = Form.NONE, at: str = "", session_variable: str = ""
+    identifier: str,
+    title: str,
+    *aliases: str,
+    form: Form = Form.NONE,
+    at: str = "",
+    tells: bool = False,
+    reloads: bool = False,
+    session_variable: str = "",
 ) -> Harness:
-    return Harness(identifier, title, aliases=aliases, form=form, inject_at=at, session_variable=session_variable)
+    return Harness(
+        identifier,
+        title,
+        aliases=aliases,
+        form=form,
+        inject_at=at,
+        tells=tells,
+        reloads=reloads,
+        session_variable=session_variable,
+    )
 
 
 _START = "session-start"
@@ -22,32 +38,39 @@ HARNESSES: tuple[Harness, ...] = (
     CODEX,
     _named("opencode", "OpenCode", "open-code", "opencode2", "opencode-v2", "open-code2"),
     _named("cursor", "Cursor", form=Form.SNAKE, at=_START),
-    _named("gemini-cli", "Gemini CLI", "gemini", form=Form.ENVELOPE, at=_START, session_variable="GEMINI_SESSION_ID"),
+    _named(
+        *("gemini-cli", "Gemini CLI", "gemini"),
+        form=Form.ENVELOPE,
+        at=_START,
+        tells=True,
+        reloads=True,
+        session_variable="GEMINI_SESSION_ID",
+    ),
     _named("antigravity-cli", "Antigravity CLI", "antigravity", "agy", form=Form.STEPS, at=_START),
     _named("pi", "Pi"),
     _named("omp", "Oh My Pi", "oh-my-pi"),
     _named("openclaw", "OpenClaw"),
-    _named("hermes", "Hermes", "hermes-agent", form=Form.CONTEXT, at="user-prompt"),
+    _named("hermes", "Hermes", "hermes-agent", form=Form.CONTEXT, at="user-prompt", reloads=True),
     _named("grok", "Grok Build", "grok-build", form=Form.ENVELOPE, at="post-tool-use"),
     _named("crush", "Crush"),
     _named("zero", "Zero"),
     _named("zcode", "ZCode", "zai", form=Form.ENVELOPE, at=_START),
-    _named("kimi-code", "Kimi Code", "kimi", "kimi-cli", form=Form.TEXT, at="user-prompt"),
+    _named("kimi-code", "Kimi Code", "kimi", "kimi-cli", form=Form.TEXT, at="user-prompt", reloads=True),
     _named("kiro-cli", "Kiro CLI", "kiro", form=Form.TEXT, at=_START),
     _named("kiro-cli-v3", "Kiro CLI 3", form=Form.TEXT, at=_START),
     _named("command-code", "Command Code", "commandcode", "cmdc", "cmd", form=Form.ENVELOPE, at=_START),
     _named("devin", "Devin CLI", form=Form.ENVELOPE, at=_START),
     _named("pool", "Pool", "poolside"),
     _named("copilot-cli", "GitHub Copilot CLI", "copilot", form=Form.CAMEL, at=_START),
-    _named("vscode", "VS Code", "vscode-copilot", form=Form.ENVELOPE, at=_START),
+    _named("vscode", "VS Code", "vscode-copilot", form=Form.ENVELOPE, at=_START, tells=True),
     _named("claude-desktop", "Claude Desktop"),
     _named("zed", "Zed"),
     _named("muse", "Muse Code", session_variable="MUSE_SESSION_ID"),
-    _named("factory", "Factory Droid", "droid", form=Form.ENVELOPE, at=_START),
+    _named("factory", "Factory Droid", "droid", form=Form.ENVELOPE, at=_START, tells=True, reloads=True),
     _named("prime", "Prime Agent"),
     _named("swival", "Swival"),
     _named("dsh", "DeepSeek Harness"),
-    _named("qwen-code", "Qwen Code", "qwen", form=Form.ENVELOPE, at=_START),
+    _named("qwen-code", "Qwen Code", "qwen", form=Form.ENVELOPE, at=_START, tells=True, reloads=True),
     _named("windsurf", "Windsurf", "cascade"),
     _named("cline", "Cline", form=Form.CLINE, at=_START),
     _named("amp", "Amp"),

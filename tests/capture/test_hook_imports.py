@@ -54,9 +54,9 @@ def test_a_tool_call_with_secrets_loads_one_module_more(desk: Desk) -> None:
     assert not names & HEAVY
 
 
-def test_a_start_loads_the_outbox_too(desk: Desk) -> None:
+def test_a_start_loads_outbox_and_packet_too(desk: Desk) -> None:
     names = loaded(desk, "session-start", desk.payload("SessionStart", source="startup"))
-    assert ours(names) == CAPTURE | {"ai_memory.hook_outbox"}
+    assert ours(names) == CAPTURE | {"ai_memory.hook_outbox", "ai_memory.hook_packet"}
     assert not names & HEAVY
 
 

@@ -151,6 +151,8 @@ def test_the_hooks_tables_are_those_of_the_records() -> None:
     assert aliases == hook_payload.ALIASES
     injections = {one.id: (one.inject_at, one.form.value) for one in registry.HARNESSES if one.form is not Form.NONE}
     assert injections == hook_payload.INJECTION
+    assert {one.id for one in registry.HARNESSES if one.tells} == set(hook_payload.TELLING)
+    assert {one.id for one in registry.HARNESSES if one.reloads} == set(hook_payload.RELOADING)
     for one in registry.HARNESSES:
         for native, kind in one.events.items():
             assert hook_payload.canonical_event(native) == kind, (one.id, native)

@@ -58,7 +58,7 @@ def test_a_start_is_given_the_handoff_and_says_so_afterwards(post: Post) -> None
     post.put(text="Handoff – “text”")
     answer = json.loads(post.start())
     shown = {"hookEventName": "SessionStart", "additionalContext": "Handoff – “text”"}
-    assert answer == {"hookSpecificOutput": shown}
+    assert answer == {"systemMessage": "memory: handoff", "hookSpecificOutput": shown}
     assert not post.is_open
     assert [(claim.handoff, claim.session) for claim in post.outbox.claims()] == [
         (ID, session_uuid("claude-code", "new"))
@@ -71,7 +71,7 @@ def test_a_start_is_given_the_handoff_and_says_so_afterwards(post: Post) -> None
 @pytest.mark.parametrize(
     ("agent", "event", "answer"),
     [
-        ("codex", "session-start", {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "T"}}),
+        ("devin", "session-start", {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "T"}}),
         ("cursor", "session-start", {"additional_context": "T"}),
         ("copilot-cli", "session-start", {"additionalContext": "T"}),
         ("antigravity-cli", "session-start", {"injectSteps": [{"ephemeralMessage": "T"}]}),
@@ -282,14 +282,6 @@ def test_clear_never_gets_its_own_handoff_but_that_of_another(post: Post) -> Non
     assert post.is_open
     page.write_text("---\nkind: handoff\nfrom_session: 00000000-0000-4000-8000-000000000000\n---\n")
     assert b"Handoff" in post.start("after that", source="clear")
-
-
-def test_the_brief_of_a_folder_follows_the_handoff(post: Post) -> None:
-    key = directory_names(ID, [str(post.checkout)])[0].split("/")[1]
-    post.put(text="handoff")
-    post.outbox.put(f"starts/{key}.json", json.dumps({"v": 1, "text": "brief"}))
-    assert json.loads(post.start())["hookSpecificOutput"]["additionalContext"] == "handoff\nbrief"
-    assert json.loads(post.start("two"))["hookSpecificOutput"]["additionalContext"] == "brief"
 
 
 def test_never_more_than_ten_thousand_characters(post: Post) -> None:

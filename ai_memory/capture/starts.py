@@ -1,0 +1,358 @@
+"""What starts of sessions are told beside handoffs: briefs, the session that has not ended, recaps; kept in `outbox/`.
+
+Three kinds of files, which the hook prints from without knowing anything of pages (`ai_memory.hook_packet`):
+
+    starts/<key>.json                 of one directory: {"v": 1, "folder", "base", "markers": [[path, size, mtime_ns]],
+                                      "workspace", "project", "told": name of the next file, "chars": 0 without opt-in}
+    starts/<project key>.brief.json   of one project: {"v": 1, "workspace", "project", "made_of", "status",
+                                      "briefs": {"4000": text, …}, "shows": [[git path, size, mtime_ns]], "until_us",
+                                      "open": {"session", "at_us", "text"} or null, "messages", "mail"}
+    recaps/<session>.md               of one session that was compacted
+
+`base` and `markers` say by which markers a directory belongs to its project and opted in, `shows` which files the texts
+come from: where one of these is gone or another one now, the hook shows nothing of it, and the drain renews it.
+Crash: safe at any point. Each file is whole or not there, and `starts/made.json`, written last, says what is done.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ai_memory.capture import brief, recap
+from ai_memory.capture.attribution import Attribution
+from ai_memory.capture.brief import Entry, Material
+from ai_memory.capture.handoffs import named
+from ai_memory.capture.words import count, minute
+from ai_memory.errors import MemoryFault
+from ai_memory.hook_packet import CONTINUITY_US, KEPT_S
+from ai_memory.model import PageRef
+from ai_memory.plainfile import read_plain
+from ai_memory.scope.markers import nearest_markers
+from ai_memory.scope.policy import briefing_at
+from ai_memory.store import session_lookup, standing, state_sessions
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.driver import Connection
+from ai_memory.store.head import read_head
+from ai_memory.store.memory import Memory, no_step
+from ai_memory.store.outbox import MADE, Outbox, brief_name, recap_name, start_name
+from ai_memory.store.snapshot import Snapshot
+from ai_memory.store.state_sessions import Session
+from ai_memory.text.sanitize import sanitize
+
+FORMAT = 1
+SMALLER_CHARS = (4_000, 2_500, 1_500)
+"""Sizes in which a brief is packed too, for a start whose handoff leaves no more room."""
+MAX_SESSIONS = 256
+"""Sessions whose directories are entered where nothing is known yet."""
+
+Project = tuple[str, str]
+"""Workspace and name."""
+Record = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """Up to where the files were made."""
+
+    head: str = ""
+    seq: int = -1
+    """Number of the last observation; -1: nothing is known."""
+
+
+class Starts:
+    """Renews the files of one data dir, at the end of a drain. `step` is called at named instants."""
+
+    def __init__(
+        self, memory: Memory, outbox: Outbox, attribution: Attribution, *, step: Callable[[str], None] = no_step
+    ) -> None:
+        self._memory = memory
+        self._outbox = outbox
+        self._attribution = attribution
+        self._step = step
+
+    def renew(self) -> int:
+        """Bring the files up to date with pages, markers and sessions; how many were written.
+
+        Looks only at directories and projects in which something happened since the last time. Errors: MemoryFault,
+        DatabaseError, OSError; the next call does what is left.
+        """
+        if not self._memory.exists:
+            return 0
+        before = self._done()
+        sessions, compacted, seq = self._seen(before.seq)
+        head = read_head(self._memory.data_dir.git) or ""
+        if not sessions and head == before.head:
+            return 0
+        written = self._enter(sessions) + self._recap(compacted)
+        self._step("starts-entered")
+        entries = self._entries()
+        wanted = _projects(entries.values()) if head != before.head else self._of(sessions, entries.values())
+        self._take_edits(wanted)
+        with self._memory.reading() as snapshot:
+            for project in wanted:
+                written += self._renew_project(snapshot, project, _chars(project, entries.values()))
+                self._step("starts-told")
+            head = snapshot.head or ""
+        self._prune(entries)
+        self._put(MADE, {"v": FORMAT, "head": head, "seq": seq})
+        self._step("starts-made")
+        return written
+
+    def _done(self) -> _Done:
+        found = self._read(MADE)
+        head, seq = found.get("head"), found.get("seq")
+        return _Done(head, seq) if isinstance(head, str) and isinstance(seq, int) else _Done()
+
+    def _seen(self, seq: int) -> tuple[list[Session], list[Session], int]:
+        """Sessions with events since then, those of them that compacted, and the number of the last observation."""
+        with self._memory.state_reading() as connection:
+            if connection is None:
+                return [], [], 0
+            last = state_sessions.last_seq(connection)
+            if seq < 0 or last < seq:  # nothing is known, or what was known is purged
+                recent = session_lookup.sessions(connection, limit=MAX_SESSIONS)
+                return recent, recent, last
+            seen = state_sessions.seen_since(connection, seq)
+            known = {name: state_sessions.session(connection, name) for name in seen}
+        sessions = [session for session in known.values() if session is not None]
+        return sessions, [session for session in sessions if seen[session.id]], last
+
+    # --- directories ---
+
+    def _enter(self, sessions: Iterable[Session]) -> int:
+        """Say for each directory in which such a session may start what it is told of."""
+        cwds = dict.fromkeys(str(session.cwd) for session in sessions if session.cwd)
+        folders = dict.fromkeys(folder for cwd in cwds for folder in self._attribution.handoff_directories(cwd))
+        return sum(self._put(start_name(folder), self._entry(folder)) for folder in folders)
+
+    def _entry(self, folder: str) -> Record:
+        caller = self._memory.caller
+        home = caller.environ.get("AI_MEMORY_HOME") or caller.home
+        sources = nearest_markers(folder, home)
+        asked = briefing_at(sources, home=home)
+        scope = self._attribution.place(folder).scope
+        is_told = not scope.is_guess
+        return {
+            "v": FORMAT,
+            "folder": folder,
+            "base": os.path.dirname(sources[0].path) if sources else "",
+            "markers": [[source.path, source.size, source.mtime_ns] for source in asked.sources],
+            "workspace": scope.workspace if is_told else "",
+            "project": scope.project if is_told else "",
+            "told": brief_name(scope.workspace, scope.project) if is_told else "",
+            "chars": asked.max_chars or 0 if is_told else 0,
+        }
+
+    def _entries(self) -> dict[str, Record]:
+        names = (name for name in self._outbox.names_in("starts") if not name.endswith(".brief.json") and name != MADE)
+        return {name: self._read(name) for name in names}
+
+    def _of(self, sessions: Sequence[Session], entries: Iterable[Record]) -> list[Project]:
+        """Projects that such sessions, or sessions in their directories, belong to."""
+        folders = {folder for one in sessions for folder in self._attribution.handoff_directories(str(one.cwd))}
+        near = _projects(entry for entry in entries if entry.get("folder") in folders)
+        known = set(_projects(entries))
+        own = [(str(one.workspace), str(one.project)) for one in sessions]
+        return sorted({*near, *(project for project in own if project in known)})
+
+    # --- projects ---
+
+    def _take_edits(self, projects: Iterable[Project]) -> None:
+        """Take edits by hand of pages that a brief shows: else it would tell of what stood there before."""
+        if self._memory.hindrance() is not None:
+            return
+        for workspace, project in projects:
+            present = self._read(brief_name(workspace, project))
+            for path in _git_paths(present):
+                if not self._is_as_shown(present, path) and (self._memory.data_dir.wiki / path).is_file():
+                    self._memory.fresh(PageRef(workspace, project, path.split("/", 2)[2]))
+
+    def _is_as_shown(self, present: Record, git_path: str) -> bool:
+        return self._stamp(git_path) in _rows(present, "shows")
+
+    def _stamp(self, git_path: str) -> list[object]:
+        try:
+            status = (self._memory.data_dir.wiki / git_path).stat()
+        except (OSError, ValueError):
+            return [git_path, -1, -1]
+        return [git_path, status.st_size, status.st_mtime_ns]
+
+    def _renew_project(self, snapshot: Snapshot, project: Project, chars: set[int]) -> bool:
+        workspace, name = project
+        present = self._read(brief_name(workspace, name))
+        now_us = self._memory.clock()
+        record: Record = {"v": FORMAT, "workspace": workspace, "project": name}
+        record |= self._briefs(snapshot, project, chars, present=present, now_us=now_us)
+        with self._memory.state_reading() as connection:
+            record["open"] = _open_session(connection, project, now_us=now_us) if connection is not None else None
+        waiting = 0  # mail between projects is not kept yet
+        record |= {"messages": waiting, "mail": mail_notice(waiting)}
+        return self._put(brief_name(workspace, name), record)
+
+    def _briefs(self, snapshot: Snapshot, project: Project, chars: set[int], *, present: Record, now_us: int) -> Record:
+        """The texts in every size that may be asked for; those that are there stay where they tell of the same."""
+        if not chars:
+            return {"made_of": "", "status": "", "briefs": {}, "shows": [], "until_us": 0}
+        sizes = sorted(chars | {size for size in SMALLER_CHARS if size < max(chars)})
+        material, shows, until_us = self._material(snapshot, project, now_us=now_us)
+        made_of = hashlib.sha256(repr((FORMAT, sizes, material)).encode("utf-8", "replace")).hexdigest()[:32]
+        briefs = present.get("briefs")
+        if present.get("made_of") != made_of or not isinstance(briefs, dict):
+            briefs = _packed(material, sizes)
+        return {
+            "made_of": made_of,
+            "status": brief.status(material.entries),
+            "briefs": briefs,
+            "shows": shows,
+            "until_us": until_us,
+        }
+
+    def _material(self, snapshot: Snapshot, project: Project, *, now_us: int) -> tuple[Material, list[object], int]:
+        """What a brief is made of, the files that it shows, and when the first of its pages expires (0: never).
+
+        A page whose file is gone or was edited meanwhile is left out: the commit that takes the edit renews the brief.
+        """
+        refs = standing.standing_pages(snapshot, *project, now_us=now_us)
+        entries: list[Entry] = []
+        shows: list[object] = []
+        until_us = 0
+        more = 0
+        for ref in refs:
+            if len(entries) == brief.MAX_PAGES:
+                more += 1
+                continue
+            stamp = self._stamp(ref.git_path)
+            page = snapshot.page(ref)
+            if page is None or not self._holds(ref, page.version):
+                continue
+            entries.append(brief.entry(page))
+            shows.append(stamp)
+            if page.expires_at_us is not None:
+                until_us = min(until_us or page.expires_at_us, page.expires_at_us)
+        recent: list[tuple[str, str]] = []
+        known = set(refs)
+        for ref, title in standing.recent_titles(
+            snapshot, *project, now_us=now_us, limit=brief.MAX_RECENT + len(known)
+        ):
+            stamp = self._stamp(ref.git_path)
+            if ref in known or stamp[1] == -1 or len(recent) == brief.MAX_RECENT:
+                continue
+            recent.append(brief.recent_line(ref.path, title))
+            shows.append(stamp)
+        scope = "/".join(project)
+        return Material(scope, tuple(entries), more=more, recent=tuple(recent)), shows, until_us
+
+    def _holds(self, ref: PageRef, version: str) -> bool:
+        """Whether the page's file holds that version."""
+        try:
+            return blob_id(read_plain(self._memory.data_dir.wiki / ref.git_path)) == version
+        except (OSError, ValueError, MemoryFault):
+            return False
+
+    # --- sessions ---
+
+    def _recap(self, sessions: Iterable[Session]) -> int:
+        """The recap of each that was compacted."""
+        written = 0
+        for session in sessions:
+            with self._memory.state_reading() as connection:
+                assert connection is not None  # it told of the session
+                rows = state_sessions.observations(connection, session.id, kinds=recap.TOLD)
+            text = recap.render(rows, source=f"{session.workspace}/{session.project}, session {session.id}")
+            if text and text != self._outbox.read(recap_name(session.id)):
+                self._outbox.put(recap_name(session.id), sanitize(text))
+                written += 1
+        return written
+
+    # --- files ---
+
+    def _prune(self, entries: Mapping[str, Record]) -> None:
+        """Remove what is about a directory that is gone, a project without directories, a session of long ago."""
+        told = {str(entry.get("told")) for entry in entries.values()}
+        for name, entry in entries.items():
+            if not os.path.isdir(str(entry.get("folder"))):  # noqa: PTH112 (may hold any bytes)
+                self._outbox.remove(name)
+        for name in self._outbox.names_in("starts"):
+            if name.endswith(".brief.json") and name not in told:
+                self._outbox.remove(name)
+        for name in self._outbox.names_in("recaps"):
+            if self._outbox.age_s(name) > KEPT_S or self._is_purged(name[len("recaps/") :].removesuffix(".md")):
+                self._outbox.remove(name)
+
+    def _is_purged(self, session: str) -> bool:
+        with self._memory.state_reading() as connection:
+            return connection is not None and state_sessions.session(connection, session) is None
+
+    def _read(self, name: str) -> Record:
+        """One of our files, empty where it is none that we know."""
+        try:
+            found = json.loads(self._outbox.read(name) or "")
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) and found.get("v") == FORMAT else {}
+
+    def _put(self, name: str, record: Record) -> bool:
+        """Write the file unless it says that already."""
+        if record == self._read(name):
+            return False
+        self._outbox.put(name, json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+        return True
+
+
+def _packed(material: Material, sizes: Sequence[int]) -> dict[str, str]:
+    """Size → brief. Of equal texts the smallest size stays."""
+    found: dict[str, str] = {}
+    for size in sizes:
+        text = brief.pack(material, size)
+        if text and text not in found.values():
+            found[str(size)] = text
+    return found
+
+
+def _projects(entries: Iterable[Record]) -> list[Project]:
+    found = {(str(entry.get("workspace")), str(entry.get("project"))) for entry in entries if entry.get("project")}
+    return sorted(found)
+
+
+def _chars(project: Project, entries: Iterable[Record]) -> set[int]:
+    """The sizes of brief that directories of the project ask for."""
+    found = set()
+    for entry in entries:
+        chars = entry.get("chars")
+        if (entry.get("workspace"), entry.get("project")) == project and isinstance(chars, int) and chars > 0:
+            found.add(chars)
+    return found
+
+
+def _rows(record: Record, key: str) -> list[object]:
+    value = record.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _git_paths(record: Record) -> list[str]:
+    return [str(row[0]) for row in _rows(record, "shows") if isinstance(row, list) and row]
+
+
+def _open_session(connection: Connection, project: Project, *, now_us: int) -> Record | None:
+    """The project's newest session, if it has not ended and left work that no handoff passed on. No captured text."""
+    session = state_sessions.newest_at_work(connection, *project, since_us=now_us - CONTINUITY_US)
+    if session is None or not session.is_open or session.work <= session.handed_work:
+        return None
+    return {"session": session.id, "at_us": session.last_at_us, "text": continuity_notice(session)}
+
+
+def continuity_notice(session: Session) -> str:
+    """Who, since when, and where to look: nothing of what was said or done."""
+    name = state_sessions.short_id(session.id)
+    return (
+        f"A session of {named(session.agent)} in {session.workspace}/{session.project} has not ended. Its last event is"
+        f" of {minute(session.last_at_us)}; it may still be running, and what it did was not handed over. "
+        f"`ai-memory session {name}` or memory_session tells what it did."
+    )
+
+
+def mail_notice(waiting: int) -> str:
+    """How many messages wait for the project; nothing when none does."""
+    return f"{count(waiting, 'message')} for this project, not read yet." if waiting else ""

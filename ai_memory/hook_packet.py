@@ -1,0 +1,261 @@
+"""What a hook prints to an agent: handoff, brief and notices, at most 10,000 characters. Stdlib only, light.
+
+The texts are rendered by the drain (`ai_memory.capture.starts` says how they lie in `outbox/`). Here they are chosen
+and put together, not cut inside: a brief lies there in several sizes, and one that has no room is named. Nothing is
+shown of a page that is gone or was changed since its text was rendered.
+"""
+
+# ruff: noqa: PTH113, PTH116, PTH118 (pathlib is not loaded in a hook)
+
+import json
+import os
+import time
+
+from ai_memory.hook_outbox import MAX_INJECTED, POLL_S
+from ai_memory.hook_places import read_regular
+from ai_memory.hook_policy import may_hold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ai_memory.hook_outbox import Start
+
+CONTINUITY_US = 7 * 86_400 * 1_000_000
+"""A session that was silent for longer is no news."""
+KEPT_S = 172_800.0
+"""How long a recap is kept."""
+MAX_LISTED = 5
+"""Open handoffs that a reload lists."""
+_FILE_BYTES = 1 << 20
+_RECAP_BYTES = 64 << 10
+_NO_ROOM = "The project brief is left out: the handoff takes the room. Ask memory_query, or `ai-memory recent`."
+_OUTDATED = "The project brief is left out: its pages are being read anew. Ask memory_query, or `ai-memory recent`."
+_CUT = "\n\n(cut: the page holds the rest)\n"
+_NOTHING = "Nothing to reload: memory saw no compaction of this session, and no handoff is open here."
+
+
+class Told:
+    """What the drain left for starts in one directory. `is_current`: it tells of the pages and markers of now."""
+
+    __slots__ = ("briefs", "chars", "is_current", "mail", "messages", "open", "status")
+
+    def __init__(self) -> None:
+        self.briefs: dict[str, str] = {}
+        self.chars = 0
+        self.status = ""
+        self.open: Mapping[str, Any] = {}
+        self.messages = 0
+        self.mail = ""
+        self.is_current = False
+
+
+class Packet:
+    """What one start is given. `base`: folder of the nearest marker, or nothing; `markers`: where markers may lie."""
+
+    def __init__(self, start: "Start", *, base: str, markers: "list[str]") -> None:
+        self._start = start
+        self._base = base
+        self._markers = markers
+        self.handoff = ""
+        """Id of the handoff that was taken."""
+        self.text = ""
+        self.status = ""
+        """One line for the person; empty when nothing is given."""
+
+    def at_start(self, *, claims: bool, was_pending: bool, is_renewed: bool) -> None:
+        """Fill it for a starting session. `is_renewed`: a drain is on its way or at work."""
+        start = self._start
+        if start.source == "resume":
+            return  # the conversation holds what its first start was given
+        recap = start.recap() if start.source == "compact" else ""
+        text = ""
+        if claims and start.source != "compact":
+            self.handoff, text = start.take(was_pending)
+        told = self._told(is_renewed)
+        waiting = start.waiting() if not self.handoff and start.source != "compact" else None
+        notices = self._notices(told, waiting)
+        self.text = _joined([recap, text], told, notices)
+        self.status = _status(text, recap, told, waiting, is_given=bool(self.text))
+
+    def at_reload(self) -> None:
+        """Fill it for a person who asks for what was compacted. Takes nothing."""
+        recap = self._start.recap()
+        handoffs = [_waiting(head, one) for one, head in self._start.open_handoffs()[:MAX_LISTED]]
+        self.text = "\n".join(part for part in (recap, *handoffs) if part) or _NOTHING
+        self.status = ""
+
+    def _told(self, is_renewed: bool) -> Told:
+        """What lies there; where a brief was asked for and is not up to date, a drain at work is waited for."""
+        told = self._read()
+        if told.is_current or not is_renewed or not (told.chars or self._may_be_asked()):
+            return told
+        while not told.is_current and time.monotonic() < self._start.deadline:
+            time.sleep(POLL_S)
+            told = self._read()
+        return told
+
+    def _may_be_asked(self) -> bool:
+        """Whether a marker could ask for a brief that nobody rendered yet."""
+        present = (path for path in self._markers if os.path.isfile(path))
+        return any(may_hold(path, (b"briefing",)) for path in present)
+
+    def _read(self) -> Told:
+        told = Told()
+        entry = self._entry()
+        chars = entry.get("chars")
+        if entry.get("base") != self._base or not all(_is_same(row) for row in _rows(entry, "markers")):
+            return told
+        told.chars = chars if isinstance(chars, int) else 0
+        if not entry.get("told"):  # of no project
+            told.is_current = True
+            return told
+        brief = self._json(f"starts/{os.path.basename(str(entry['told']))}")
+        if not brief:
+            return told
+        session, messages = brief.get("open"), brief.get("messages")
+        told.open = session if isinstance(session, dict) else {}
+        told.messages = messages if isinstance(messages, int) else 0
+        told.mail = str(brief.get("mail") or "")
+        is_true = self._is_true(brief)
+        told.is_current = not told.chars or (is_true and self._is_of_now())
+        briefs = brief.get("briefs")
+        if told.chars and is_true and isinstance(briefs, dict):
+            told.briefs = briefs
+            told.status = str(brief.get("status") or "")
+        return told
+
+    def _entry(self) -> "Mapping[str, Any]":
+        for key in self._start.keys:
+            found = self._json(f"starts/{key}.json")
+            if found:
+                return found
+        return {}
+
+    def _json(self, name: str) -> "Mapping[str, Any]":
+        try:
+            found = json.loads(read_regular(os.path.join(self._start.outbox, name), _FILE_BYTES) or b"")
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) and found.get("v") == 1 else {}
+
+    def _is_true(self, brief: "Mapping[str, Any]") -> bool:
+        """Whether every page that it shows lies there as it did, and none has expired."""
+        wiki = os.path.join(self._start.data_dir, "wiki")
+        until_us = brief.get("until_us")
+        if isinstance(until_us, int) and 0 < until_us < time.time_ns() // 1000:
+            return False
+        return all(_is_same(row, wiki) for row in _rows(brief, "shows"))
+
+    def _is_of_now(self) -> bool:
+        """Whether no commit was made since; unknown counts as none: git may keep the branch elsewhere."""
+        path = os.path.join(self._start.data_dir, "wiki", ".git", "refs", "heads", "main")
+        head = (read_regular(path, 64) or b"").decode("ascii", "replace").strip()
+        return not head or self._json("starts/made.json").get("head") == head
+
+    def _notices(self, told: Told, waiting: "tuple[str, str] | None") -> "list[str]":
+        found = []
+        if waiting is not None:
+            found.append(_waiting(waiting[1], waiting[0]))
+        elif not self.handoff and self._start.source != "compact" and self._is_news(told.open):
+            found.append(str(told.open.get("text") or ""))
+        if told.chars and not told.is_current and not told.briefs:
+            found.append(_OUTDATED)
+        return [*found, told.mail]
+
+    def _is_news(self, session: "Mapping[str, Any]") -> bool:
+        at_us = session.get("at_us")
+        is_recent = isinstance(at_us, int) and time.time_ns() // 1000 - at_us < CONTINUITY_US
+        return is_recent and session.get("session") != self._start.session
+
+
+def _rows(record: "Mapping[str, Any]", key: str) -> "list[Any]":
+    value = record.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _is_same(row: "Any", folder: str = "") -> bool:
+    """Whether the file of a row [path, size, mtime in ns] is the one that was looked at."""
+    try:
+        path, size, mtime_ns = row
+        status = os.stat(os.path.join(folder, path))
+    except (OSError, ValueError, TypeError):
+        return False
+    return (status.st_size, status.st_mtime_ns) == (size, mtime_ns)
+
+
+def _joined(parts: "list[str]", told: Told, notices: "list[str]") -> str:
+    """Parts, the largest brief that has room beside them, notices."""
+    notices = [one for one in notices if one]
+    before = [part for part in parts if part]
+    tail = "\n".join(notices)
+    room = MAX_INJECTED - sum(len(part) + 1 for part in before) - len(tail) - 1
+    brief = _largest(told, room)
+    if told.briefs and not brief:
+        tail = "\n".join([_NO_ROOM, *notices])
+    text = "\n".join(part for part in (*before, brief, tail) if part)
+    return text if len(text) <= MAX_INJECTED else _cut(before, tail)
+
+
+def _largest(told: Told, room: int) -> str:
+    sizes = sorted((int(size) for size in told.briefs if size.isdecimal() and int(size) <= told.chars), reverse=True)
+    return next((text for size in sizes if len(text := told.briefs[str(size)]) <= room), "")
+
+
+def _cut(before: "list[str]", tail: str) -> str:
+    """For a handoff rendered longer than today: cut, with a mark, and its fence closed."""
+    from ai_memory.text.fences import FENCE_END, FENCE_START  # imports nothing; only for such a text
+
+    text = "\n".join(before)
+    end = _CUT + (f"{FENCE_END}\n" if FENCE_START in text else "") + (f"\n{tail}" if tail else "")
+    return text[: MAX_INJECTED - len(end)] + end
+
+
+def _from(head: str) -> str:
+    """Who left a handoff, as its first line says: `Handoff from Claude Code, 2026-…` gives `claude-code`."""
+    name = head.partition("\n")[0].removeprefix("Handoff from ").partition(",")[0].partition(" for ")[0]
+    if not head.startswith("Handoff from ") or name == "An agent" or len(name) > 60:
+        return ""
+    return name.lower().replace(" ", "-")
+
+
+def _waiting(head: str, handoff: str) -> str:
+    line = head.partition("\n")[0]
+    what = line if line.startswith("Handoff from ") and len(line) < 200 else "A handoff"
+    return f"{what}: open, not taken. memory_handoff_accept or `ai-memory handoff accept {handoff}` takes it."
+
+
+def _status(text: str, recap: str, told: Told, waiting: "tuple[str, str] | None", *, is_given: bool) -> str:
+    if not is_given:
+        return ""
+    parts = []
+    if recap:
+        parts.append("recap")
+    if text:
+        name = _from(text)
+        parts.append(f"handoff from {name}" if name else "handoff")
+    elif waiting is not None:
+        name = _from(waiting[1])
+        parts.append(f"handoff from {name} waits" if name else "a handoff waits")
+    if told.briefs and told.status:
+        parts.append(told.status)
+    if told.messages:
+        parts.append(f"{told.messages} message{'' if told.messages == 1 else 's'}")
+    return f"memory: {', '.join(parts) or 'a note'}"
+
+
+def in_form(form: str, text: str, *, event: str, status: str = "") -> bytes:
+    """The context in the form of the harness that called, and `status` for the person. `event`: name of it there."""
+    if form == "text":
+        return text.encode("utf-8", "replace")
+    shapes: dict[str, Any] = {
+        "envelope": {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}},
+        "camel": {"additionalContext": text},
+        "snake": {"additional_context": text},
+        "context": {"context": text},
+        "steps": {"injectSteps": [{"ephemeralMessage": text}]},
+        "cline": {"cancel": False, "contextModification": text},
+    }
+    answer = shapes[form]
+    return json.dumps({"systemMessage": status} | answer if status else answer).encode()
