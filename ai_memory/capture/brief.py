@@ -82,12 +82,14 @@ def entry(page: Page) -> Entry:
         title=clip(_line(plain_line(sanitize(page.title))) or _line(page.ref.path), TITLE_BYTES),
         kind=page.kind,
         is_first=page.pinned or page.ref.path.startswith("_slots/"),
-        levels=tuple(_levels(short, longer, body)),
+        levels=tuple(_levels(short, longer, body, is_told=bool(abstract or summary))),
     )
 
 
-def _levels(short: str, longer: str, body: str) -> list[str]:
-    if len(body) <= len(short) or len(body.encode()) <= len(short.encode()):
+def _levels(short: str, longer: str, body: str, *, is_told: bool) -> list[str]:
+    """`is_told`: the frontmatter gives the excerpt. Else a body that is no longer than one is told as it stands."""
+    size_bytes = len(body.encode("utf-8", "replace"))
+    if len(body) <= len(short) or size_bytes <= (len(short.encode("utf-8", "replace")) if is_told else SHORT_BYTES):
         return [body]
     return [short, longer, body] if len(short) < len(longer) < len(body) else [short, body]
 
@@ -99,9 +101,10 @@ def recent_line(path: str, title: str) -> tuple[str, str]:
 
 def clip(text: str, limit_bytes: int) -> str:
     """The text in at most so many bytes of UTF-8, cut between words, `…` where it was cut."""
-    if len(text.encode()) <= limit_bytes:
+    content = text.encode("utf-8", "replace")
+    if len(content) <= limit_bytes:
         return text
-    kept = text.encode()[: limit_bytes - len("…".encode())].decode("utf-8", "ignore")
+    kept = content[: limit_bytes - len("…".encode())].decode("utf-8", "ignore")
     space = kept.rfind(" ")
     return (kept[:space] if space > len(kept) // 2 else kept).rstrip() + "…"
 
