@@ -5,7 +5,8 @@ Three kinds of files, which the hook prints from without knowing anything of pag
     starts/<key>.json                 of one directory: {"v": 1, "folder", "base", "markers": [[path, size, mtime_ns]],
                                       "workspace", "project", "told": name of the next file, "chars": 0 without opt-in}
     starts/<project key>.brief.json   of one project: {"v": 1, "workspace", "project", "made_of", "status",
-                                      "briefs": {"4000": text, …}, "shows": [[git path, size, mtime_ns]], "until_us",
+                                      "sizes", "briefs": {"4000": text, …}, "until_us",
+                                      "shows": [[git path, size, mtime_ns]],
                                       "open": {"session", "at_us", "text"} or null, "messages", "mail"}
     recaps/<session>.md               of one session that was compacted
 
@@ -18,16 +19,16 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ai_memory.capture import brief, recap
 from ai_memory.capture.attribution import Attribution
-from ai_memory.capture.brief import Entry, Material
+from ai_memory.capture.brief import Material
 from ai_memory.capture.handoffs import named
 from ai_memory.capture.words import count, minute
 from ai_memory.errors import MemoryFault
 from ai_memory.hook_packet import CONTINUITY_US, KEPT_S
-from ai_memory.model import PageRef
+from ai_memory.model import Page, PageRef
 from ai_memory.plainfile import read_plain
 from ai_memory.scope.markers import nearest_markers
 from ai_memory.scope.policy import briefing_at
@@ -61,6 +62,25 @@ class _Done:
     """Number of the last observation; -1: nothing is known."""
 
 
+@dataclass(slots=True)
+class _Chosen:
+    """Pages and titles of one brief, and the stamps of their files."""
+
+    more: int
+    pages: list[Page] = field(default_factory=list)
+    recent: list[tuple[str, str]] = field(default_factory=list)
+    shows: list[object] = field(default_factory=list)
+
+    def names(self) -> object:
+        """What decides the brief's bytes: the same names, the same brief."""
+        return [(page.ref, page.version) for page in self.pages], self.recent, self.more
+
+    def material(self, scope: str) -> Material:
+        entries = tuple(brief.entry(page) for page in self.pages)
+        recent = tuple(brief.recent_line(path, title) for path, title in self.recent)
+        return Material(scope, entries, more=self.more, recent=recent)
+
+
 class Starts:
     """Renews the files of one data dir, at the end of a drain. `step` is called at named instants."""
 
@@ -92,7 +112,8 @@ class Starts:
         self._take_edits(wanted)
         with self._memory.reading() as snapshot:
             for project in wanted:
-                written += self._renew_project(snapshot, project, _chars(project, entries.values()))
+                chars = _chars(project, entries.values())
+                written += self._renew_project(snapshot, project, chars, is_news=snapshot.head != before.head)
                 self._step("starts-told")
             head = snapshot.head or ""
         self._prune(entries)
@@ -179,70 +200,69 @@ class Starts:
             return [git_path, -1, -1]
         return [git_path, status.st_size, status.st_mtime_ns]
 
-    def _renew_project(self, snapshot: Snapshot, project: Project, chars: set[int]) -> bool:
+    def _renew_project(self, snapshot: Snapshot, project: Project, chars: set[int], *, is_news: bool) -> bool:
         workspace, name = project
         present = self._read(brief_name(workspace, name))
         now_us = self._memory.clock()
         record: Record = {"v": FORMAT, "workspace": workspace, "project": name}
-        record |= self._briefs(snapshot, project, chars, present=present, now_us=now_us)
+        record |= self._briefs(snapshot, project, chars, present=present, now_us=now_us, is_news=is_news)
         with self._memory.state_reading() as connection:
             record["open"] = _open_session(connection, project, now_us=now_us) if connection is not None else None
         waiting = 0  # mail between projects is not kept yet
         record |= {"messages": waiting, "mail": mail_notice(waiting)}
         return self._put(brief_name(workspace, name), record)
 
-    def _briefs(self, snapshot: Snapshot, project: Project, chars: set[int], *, present: Record, now_us: int) -> Record:
+    def _briefs(
+        self, snapshot: Snapshot, project: Project, chars: set[int], *, present: Record, now_us: int, is_news: bool
+    ) -> Record:
         """The texts in every size that may be asked for; those that are there stay where they tell of the same."""
         if not chars:
-            return {"made_of": "", "status": "", "briefs": {}, "shows": [], "until_us": 0}
+            return {"made_of": "", "status": "", "sizes": [], "briefs": {}, "shows": [], "until_us": 0}
         sizes = sorted(chars | {size for size in SMALLER_CHARS if size < max(chars)})
-        material, shows, until_us = self._material(snapshot, project, now_us=now_us)
-        made_of = hashlib.sha256(repr((FORMAT, sizes, material)).encode("utf-8", "replace")).hexdigest()[:32]
-        briefs = present.get("briefs")
-        if present.get("made_of") != made_of or not isinstance(briefs, dict):
-            briefs = _packed(material, sizes)
+        if not is_news and present.get("sizes") == sizes and self._is_true(present, now_us):
+            return {key: present[key] for key in ("made_of", "status", "sizes", "briefs", "shows", "until_us")}
+        chosen = self._choose(snapshot, project, now_us=now_us)
+        made_of = hashlib.sha256(repr((FORMAT, sizes, chosen.names())).encode("utf-8", "replace")).hexdigest()[:32]
+        if present.get("made_of") == made_of:
+            status, briefs = present.get("status"), present.get("briefs")
+        else:
+            material = chosen.material("/".join(project))
+            status, briefs = brief.status(material.entries), _packed(material, sizes)
+        expiries = [page.expires_at_us for page in chosen.pages if page.expires_at_us is not None]
         return {
             "made_of": made_of,
-            "status": brief.status(material.entries),
+            "status": status,
+            "sizes": sizes,
             "briefs": briefs,
-            "shows": shows,
-            "until_us": until_us,
+            "shows": chosen.shows,
+            "until_us": min(expiries, default=0),
         }
 
-    def _material(self, snapshot: Snapshot, project: Project, *, now_us: int) -> tuple[Material, list[object], int]:
-        """What a brief is made of, the files that it shows, and when the first of its pages expires (0: never).
+    def _is_true(self, present: Record, now_us: int) -> bool:
+        """Whether all that it shows lies there as it did, and nothing of it has expired."""
+        until_us = present.get("until_us")
+        is_over = not isinstance(until_us, int) or 0 < until_us < now_us
+        return not is_over and all(self._is_as_shown(present, path) for path in _git_paths(present))
 
-        A page whose file is gone or was edited meanwhile is left out: the commit that takes the edit renews the brief.
-        """
+    def _choose(self, snapshot: Snapshot, project: Project, *, now_us: int) -> _Chosen:
+        """What a brief shows. A page whose file is gone or holds something else is left out: the commit that takes
+        that edit renews the brief."""
         refs = standing.standing_pages(snapshot, *project, now_us=now_us)
-        entries: list[Entry] = []
-        shows: list[object] = []
-        until_us = 0
-        more = 0
-        for ref in refs:
-            if len(entries) == brief.MAX_PAGES:
-                more += 1
-                continue
+        chosen = _Chosen(more=max(0, len(refs) - brief.MAX_PAGES))
+        for ref in refs[: brief.MAX_PAGES]:
             stamp = self._stamp(ref.git_path)
             page = snapshot.page(ref)
-            if page is None or not self._holds(ref, page.version):
-                continue
-            entries.append(brief.entry(page))
-            shows.append(stamp)
-            if page.expires_at_us is not None:
-                until_us = min(until_us or page.expires_at_us, page.expires_at_us)
-        recent: list[tuple[str, str]] = []
-        known = set(refs)
-        for ref, title in standing.recent_titles(
-            snapshot, *project, now_us=now_us, limit=brief.MAX_RECENT + len(known)
-        ):
+            if page is not None and self._holds(ref, page.version):
+                chosen.pages.append(page)
+                chosen.shows.append(stamp)
+        limit = brief.MAX_RECENT + len(refs)
+        for ref, title in standing.recent_titles(snapshot, *project, now_us=now_us, limit=limit):
             stamp = self._stamp(ref.git_path)
-            if ref in known or stamp[1] == -1 or len(recent) == brief.MAX_RECENT:
+            if ref in refs or stamp[1] == -1 or len(chosen.recent) == brief.MAX_RECENT:
                 continue
-            recent.append(brief.recent_line(ref.path, title))
-            shows.append(stamp)
-        scope = "/".join(project)
-        return Material(scope, tuple(entries), more=more, recent=tuple(recent)), shows, until_us
+            chosen.recent.append((ref.path, title))
+            chosen.shows.append(stamp)
+        return chosen
 
     def _holds(self, ref: PageRef, version: str) -> bool:
         """Whether the page's file holds that version."""

@@ -1,7 +1,8 @@
 """Cost of the hook as ratios to a bare interpreter: `python tests/bench/bench_hook.py [rounds]`.
 
 Budgets: capture of a 16 KB prompt with five kinds of secrets <= 3, with a marker <= 4, a session start
-that is given a handoff <= 6 times `python -I -S -c pass`; `ai-memory --version` <= 1.5 times `python -c pass`.
+that is given a handoff, and one that is given a brief too <= 6 times `python -I -S -c pass`;
+`ai-memory --version` <= 1.5 times `python -c pass`.
 Minima of interleaved runs, CPU time of the child alone (the drain is kept from starting by a fresh beat). The
 launcher of `--version` is that of today's pip; an older one imports `re`, which costs 8 ms and is not ours.
 """
@@ -71,6 +72,26 @@ class World:
         policy = {"v": 1, "settings": {}, "config": None, "markers": markers}
         (self.data / "hook-policy.json").write_text(json.dumps(policy))
 
+    def brief(self) -> None:
+        """A start of the checkout is told of 34 pages, packed in four sizes."""
+        marker = self.checkout / ".ai-memory.toml"
+        status = marker.stat()
+        shows = []
+        for number in range(34):
+            page = self.data / "wiki" / "w" / "shop" / f"{number}.md"
+            page.parent.mkdir(parents=True, exist_ok=True)
+            if not page.exists():
+                page.write_text("x")
+            shows.append([f"w/shop/{number}.md", 1, page.stat().st_mtime_ns])
+        briefs = {str(size): "y" * size for size in (1500, 2500, 4000, 8000)}
+        entry = {"v": 1, "base": str(self.checkout), "told": "p.brief.json", "chars": 8000}
+        entry["markers"] = [[str(marker), status.st_size, status.st_mtime_ns]]
+        told = {"v": 1, "status": "3 rules", "briefs": briefs, "shows": shows, "until_us": 0, "open": None}
+        starts = self.data / "outbox" / "starts"
+        starts.mkdir(exist_ok=True)
+        (starts / f"{directory_key(str(self.checkout))}.json").write_text(json.dumps(entry))
+        (starts / "p.brief.json").write_text(json.dumps(told))
+
     def handoff(self) -> None:
         self.runs += 1
         name = f"{time.time_ns():032x}"
@@ -124,6 +145,13 @@ def main(rounds: int = ROUNDS) -> None:
         return cpu_ms([*hook, "post-tool-use"], content, world.environ)
 
     def start() -> float:
+        world.marker(is_there=False)
+        world.handoff()
+        return cpu_ms([*hook, "session-start"], world.payload("SessionStart", source="startup"), world.environ)
+
+    def start_with_brief() -> float:
+        world.marker(is_there=True)
+        world.brief()
         world.handoff()
         return cpu_ms([*hook, "session-start"], world.payload("SessionStart", source="startup"), world.environ)
 
@@ -140,6 +168,7 @@ def main(rounds: int = ROUNDS) -> None:
         "the same, with a marker": (capture_with_marker, "python -I -S -c pass", 4.0),
         "capture, an edit": (tool, "python -I -S -c pass", 3.0),
         "session start with a handoff": (start, "python -I -S -c pass", 6.0),
+        "the same, with a marker and a brief": (start_with_brief, "python -I -S -c pass", 6.0),
         "python -c pass": (plain, "", 1.0),
         "ai-memory --version": (version, "python -c pass", 1.5),
     }

@@ -55,6 +55,11 @@ def outcome(room: Room) -> dict[str, object]:
         "open": room.outbox.open_handoffs(),
         "provisional": room.outbox.provisionals(),
         "claims": room.outbox.claims(),
+        "starts": [
+            (name, (room.outbox.read(name) or "").replace(where, ""))
+            for name in room.outbox.names_in("starts") + room.outbox.names_in("recaps")
+            if name.endswith((".brief.json", ".md"))
+        ],
         "commits": sorted(room.git("log", "--format=%s").splitlines()),
         "status": room.git("status", "--porcelain"),
         "pending": room.data_dir.pending.exists(),

@@ -323,7 +323,9 @@ def test_a_session_at_work_is_told_of_without_its_words(room: Room) -> None:
     visit(room, cwd, at_us=NINE_US + 60 * SECOND_US)
     found = told(room)["open"]
     assert (found["session"], found["at_us"]) == (agent.session, agent.at_us)
-    assert found["text"].startswith("A session of Claude Code in default/shop has not ended. Its last event is of 2026-")
+    assert found["text"].startswith(
+        "A session of Claude Code in default/shop has not ended. Its last event is of 2026-"
+    )
     assert agent.session[:8] in found["text"]
     assert "PLAN" not in str(told(room))
 
