@@ -2,7 +2,7 @@
 
 Every page first gets a short excerpt (level 0), then a longer one (level 1), then its whole body, all or nothing:
 pinned pages and slots first, then whatever upgrade costs least. Pages without room are named by path, others counted.
-*Source*: issue 3, tiered brief; decision C10 for the bounds.
+*Source*: decision C10 for the bounds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

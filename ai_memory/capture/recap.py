@@ -1,7 +1,4 @@
-"""The recap of a session that was compacted: what was asked between its last two compactions. Pure, no clock.
-
-*Source*: issue 3, `reload context`.
-"""
+"""The recap of a session that was compacted: what was asked between its last two compactions. Pure, no clock."""
 
 from collections.abc import Sequence
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from hook_runs import Desk, Ran
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from terminals import Agent, Room
 
 from ai_memory.capture.words import AGENTS
 from ai_memory.hook_outbox import MAX_HANDOFF, MAX_INJECTED
-from ai_memory.hook_packet import _from
+from ai_memory.hook_packet import _NO_ROOM, Told, _from, _joined
 from ai_memory.model import PageRef
 from ai_memory.store.outbox import brief_name, directory_names, open_name, recap_name
 from ai_memory.text.fences import FENCE_END, FENCE_START, fence
@@ -174,6 +176,27 @@ def test_a_handoff_that_was_rendered_longer_is_cut_inside_its_fence(furnished: H
 
 def test_no_handoff_is_rendered_so_long_that_notices_have_no_room() -> None:
     assert MAX_INJECTED - MAX_HANDOFF >= 700
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(0, MAX_HANDOFF),
+    st.sets(st.sampled_from([1_500, 2_500, 4_000, 8_000])),
+    st.integers(0, 9_000),
+    st.lists(st.integers(1, 300), max_size=2),
+)
+def test_any_handoff_brief_and_notices_fit_and_none_is_cut(
+    handoff: int, sizes: set[int], chars: int, notices: list[int]
+) -> None:
+    told = Told()
+    told.chars = chars
+    told.briefs = {str(size): "b" * size for size in sizes}
+    texts = ["n" * length for length in notices]
+    text = _joined(["", "h" * handoff], told, texts)
+    assert len(text) <= MAX_INJECTED
+    assert "h" * handoff in text
+    assert all(notice in text for notice in texts)
+    assert text.count("b" * 1_500) or _NO_ROOM in text or not sizes
 
 
 # --- true or not shown ---
