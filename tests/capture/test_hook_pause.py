@@ -107,7 +107,7 @@ def test_a_handoff_that_waits_is_left_to_the_session_after_the_pause(room: Room)
 
 def test_a_harness_that_shows_no_line_gets_its_empty_form(room: Room) -> None:
     pause(room.memory())
-    for agent, empty in (("gemini-cli", b"{}"), ("kiro-cli", b""), ("cline", b'{"cancel":false}')):
+    for agent, empty in (("hermes", b"{}"), ("kiro-cli", b""), ("cline", b'{"cancel":false}')):
         assert room.run("session-start", {"session_id": "s-1"}, agent=agent).out == empty
 
 
