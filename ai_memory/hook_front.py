@@ -251,21 +251,9 @@ class Call:
 
         Then only metadata is kept, with the folder as it was told; the drain finds out where it belongs.
         """
-        import _thread  # built in
-
-        done = _thread.allocate_lock()
-        done.acquire()
-        found: list[tuple[Policy, Surroundings]] = []
-
-        def look() -> None:
-            try:
-                found.append(self.policy())
-            finally:
-                done.release()
-
-        _thread.start_new_thread(look, ())
-        if done.acquire(timeout=LOOK_S) and found:
-            return found[0]
+        found: tuple[Policy, Surroundings] | None = _in_time(self.policy)
+        if found is not None:
+            return found
         from ai_memory import hook_policy
 
         policy, _ = hook_policy.read_settings(self.data_dir)
@@ -312,7 +300,10 @@ class Call:
             return
         self.route = there.root
         its = hook_policy.read_policy(self.data_dir, there)
-        if self.options.is_allowlist and not its.base:
+        pause = self._pause_in([there.root])
+        if pause:
+            its.drop(pause)
+        elif self.options.is_allowlist and not its.base:
             its.drop("no marker in the repository of its paths, and this install captures only where one is")
         elif its.drops_subagents and self.subagent:
             its.drop("drop_subagent_captures of the repository of its paths")
@@ -321,16 +312,25 @@ class Call:
         hook_policy.join(policy, its)
 
     def pause(self) -> str:
-        """Why nothing may be kept now, not even that there was an event; empty when no pause holds here."""
+        """Why nothing may be kept now, not even that there was an event; empty when no pause holds here.
+
+        A folder that never answers may be a paused one.
+        """
+        if not os.path.lexists(os.path.join(self.data_dir, "paused.json")):
+            return ""
+        folders = [self.cwd, _process_folder(), *(os.environ.get(name, "") for name in _PROJECT_FOLDERS)]
+        named = [folder for folder in folders if folder] if self.cwd else [""]
+        found = _in_time(lambda: self._pause_in(named))
+        return "paused somewhere, and this folder does not answer" if found is None else str(found)
+
+    def _pause_in(self, folders: "list[str]") -> str:
+        """Why nothing may be kept of what happens in any of these folders; empty when it may."""
         if not os.path.lexists(os.path.join(self.data_dir, "paused.json")):
             return ""
         from ai_memory import hook_pause  # only while there is a pause somewhere
 
-        environ = os.environ
-        folders = [self.cwd, _process_folder(), *(environ.get(name, "") for name in _PROJECT_FOLDERS)]
-        named = [folder for folder in folders if folder] if self.cwd else [""]
-        home = environ.get("AI_MEMORY_HOME") or hook_places.user_home()
-        return hook_pause.read_pauses(self.data_dir, self.now_us).holding(named, home)
+        home = os.environ.get("AI_MEMORY_HOME") or hook_places.user_home()
+        return hook_pause.read_pauses(self.data_dir, self.now_us).holding(folders, home)
 
     def _told_person(self, line: str) -> bytes:
         """One line for the person alone, where the harness shows one; else nothing."""
@@ -509,6 +509,24 @@ class Call:
         hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
         hook_spool.kick(self.data_dir, "handoff-claimed", 0)
+
+
+def _in_time(look: "Callable[[], Any]") -> "Any":
+    """What the look gives; None when it takes too long, or raises: it goes on in a thread of its own."""
+    import _thread  # built in
+
+    done = _thread.allocate_lock()
+    done.acquire()
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(look())
+        finally:
+            done.release()
+
+    _thread.start_new_thread(run, ())
+    return found[0] if done.acquire(timeout=LOOK_S) and found else None
 
 
 def _process_folder() -> str:

@@ -12,12 +12,26 @@ from hook_runs import Desk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ai_memory import hook_front
 from ai_memory.hook_pause import MAX_PAUSES, NAME, Pause, encode, keys_here, read_pauses
 from ai_memory.model import Caller
 from ai_memory.operations.pause import pause, resume
 from ai_memory.paths import DataDir
 from ai_memory.store.memory import Memory
 
+DEAD_MOUNT = """
+import os, sys, time
+sys.path.append(sys.argv.pop(1))
+def hang(real):
+    def call(path, *rest, **more):
+        if str(path).startswith("/dead"):
+            time.sleep(30)
+        return real(path, *rest, **more)
+    return call
+os.stat, os.lstat, os.path.realpath = hang(os.stat), hang(os.lstat), hang(os.path.realpath)
+from ai_memory.hook_front import main
+main(sys.argv[1:])
+"""
 KINDS = ("session-start", "user-prompt", "pre-tool-use", "post-tool-use", "stop", "session-end")
 
 
@@ -167,6 +181,29 @@ def test_a_pause_is_over_by_the_clock_alone(room: Room) -> None:
         assert time.monotonic() - began < 20
     assert time.monotonic() - began > 0.5
     assert (room.data / NAME).exists()
+
+
+def test_a_call_whose_files_lie_in_a_paused_checkout_is_off_the_record(room: Room, tmp_path: Path) -> None:
+    other = checkout(tmp_path / "bakery")
+    pause(room.memory(other), here=True)
+    call = {"session_id": "s-1", "tool_name": "Read", "cwd": str(room.checkout)}
+    room.run("post-tool-use", call | {"tool_input": {"file_path": str(other / "till.py")}})
+    assert room.events() == []
+    room.run("post-tool-use", call | {"tool_input": {"file_path": str(room.checkout / "till.py")}})
+    assert len(room.events()) == 1
+
+
+def test_a_folder_that_never_answers_is_taken_for_a_paused_one_within_seconds(room: Room) -> None:
+    pause(room.memory(folder(room.checkout.parent / "other")), here=True)
+    root = Path(hook_front.__file__).parents[1]
+    payload = {"session_id": "s-1", "prompt": "x", "cwd": "/dead/shop"}
+    words = [sys.executable, "-I", "-S", "-c", DEAD_MOUNT, str(root), "--data-dir", str(room.data)]
+    begun = time.monotonic()
+    done = subprocess.run(
+        [*words, "--event", "user-prompt"], input=json.dumps(payload).encode(), capture_output=True, env=room.environ
+    )
+    assert time.monotonic() - begun < 20
+    assert (done.stdout, room.events()) == (b"{}", [])
 
 
 @pytest.mark.parametrize(
