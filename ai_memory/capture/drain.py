@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif outcome.fault is not None:
         print(shown(str(outcome.fault)), file=sys.stderr)
     else:
-        print("\n".join([_sentence(outcome), *outcome.gaps]))
+        print("\n".join([_sentence(outcome), *outcome.gaps]), file=sys.stderr)  # no answer: its work is done
     return outcome.exit_code
 
 

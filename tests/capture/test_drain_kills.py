@@ -129,8 +129,8 @@ def test_the_command_drains_and_leaves_neither_beat_nor_lock(room: Room, agent: 
 
     result = run_drain(room)
 
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "applied 13 events, 1 page, 1 handoff\n"
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr == "applied 13 events, 1 page, 1 handoff\n"
     assert len(room.outbox.open_handoffs()) == 1
     assert not (room.data_dir.locks / "drain.beat").exists()
 

@@ -42,7 +42,7 @@ def test_status_tells_what_waits_and_what_was_set_aside(room: Room) -> None:
     (room.data_dir / "spool" / EVENT).write_text("{}")
     status = room.json("status")
     assert (status["spool"]["pending"], status["spool"]["oldest_at"]) == (1, "2025-11-24T16:00:00Z")
-    assert "1 events wait since" in degraded(room)
+    assert "1 events wait, the oldest since" in degraded(room)
     assert room.ok("status", "--line") == "memory default/shop · 0 pages · 1 waiting · 1 degraded\n"
     Spool(DataDir(room.data_dir)).quarantine(EVENT, "no JSON", at_us=0)
     assert "1 events could not be applied" in degraded(room)
