@@ -137,9 +137,9 @@ def move_page(
         target = change.move(ref, target, text=text)
         relinked = [source for source in sources if _relink(change, source, ref, target)]
         _carry_state(change, ref, target)
-    with memory.reading(is_after_write=True) as snapshot:
-        moved = as_written(snapshot, change, target)
-        gaps = tuple(snapshot.gaps)
+    moved, gaps = memory.after_write(
+        lambda snapshot: as_written(snapshot, change, target), otherwise=change.page(target)
+    )
     return MovedPage(
         target_scope,
         (page_row(moved),) if moved else (),

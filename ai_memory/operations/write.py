@@ -237,11 +237,15 @@ def written(
     done = change.committed
     commit = done.commit if done else None
     outcome: Outcome = "unchanged" if commit is None else "created" if before is None else "changed"
-    with memory.reading(is_after_write=True) as snapshot:
+
+    def look(snapshot: "Snapshot") -> tuple[Page | None, tuple[SimilarPage, ...]]:
         page = as_written(snapshot, change, ref)
         near = similar_pages(snapshot, page) if page and outcome == "created" else ()
-        gaps = (*snapshot.gaps, *told_changes(cleaned), *_unknown_links(page))
-    similar = tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
+        return page, tuple(SimilarPage(place.workspace, place.project, place.path, title) for place, title in near)
+
+    unread: tuple[Page | None, tuple[SimilarPage, ...]] = change.page(ref), ()
+    (page, similar), missing = memory.after_write(look, otherwise=unread)
+    gaps = (*missing, *told_changes(cleaned), *_unknown_links(page))
     return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
 
 

@@ -37,6 +37,9 @@ SQLITE_VERSION: str = _sqlite.sqlite_version
 HAS_EXTENSIONS: bool = hasattr(_sqlite.Connection, "enable_load_extension")
 DatabaseError: type[Exception] = _sqlite.DatabaseError
 OperationalError: type[Exception] = _sqlite.OperationalError
+ProgrammingError: type[Exception] = _sqlite.ProgrammingError
+FAULTS: tuple[type[Exception], ...] = (DatabaseError, UnicodeDecodeError)
+"""What a question to a database raises that may hold anything."""
 
 Mode = Literal["rw", "ro", "immutable"]
 BUSY_TIMEOUT_MS = 5_000
@@ -95,6 +98,25 @@ def transaction(connection: Connection) -> Iterator[Connection]:
     connection.execute("COMMIT")
 
 
+_WORDS_OF_DAMAGE = ("malformed", "constructor failed", "no such table", "invalid fts5", "decode to UTF-8", "SQL logic")
+"""What SQLite, FTS5 and the driver say as an OperationalError where the content of a file makes no sense."""
+
+
+def is_damage(fault: Exception) -> bool:
+    """Whether the content of the file is at fault: not the disk, its room, a lock, or the one who asked.
+
+    pysqlite3 raises UnicodeDecodeError for a text that is none: catch `FAULTS`.
+    """
+    if isinstance(fault, UnicodeDecodeError):
+        return True
+    if isinstance(fault, OperationalError):
+        return any(words in str(fault) for words in _WORDS_OF_DAMAGE)
+    return isinstance(fault, DatabaseError) and not isinstance(fault, ProgrammingError)
+
+
+_WORDS_OF_THE_DISK = ("disk", "unable to open", "readonly", "locked", "locking")
+
+
 _NO_ROOM_BYTES = 262_144
 """Less free space than this, and an "I/O error" of SQLite's is a full disk: it cannot make its side files."""
 
@@ -111,10 +133,30 @@ def is_full_disk(folder: Path, cause: Exception) -> bool:
         return False
 
 
+def is_refused(cause: Exception) -> bool:
+    """Whether the disk, its rights or another process's lock kept SQLite from the file."""
+    return isinstance(cause, OperationalError) and any(words in str(cause) for words in _WORDS_OF_THE_DISK)
+
+
+def refusal(folder: Path, cause: Exception) -> tuple[str, str]:
+    """Why the disk refused a write in `folder`, and what a person does about it: a sentence each."""
+    if is_full_disk(folder, cause):
+        return "the disk is full.", "Free some space."
+    if isinstance(cause, OperationalError) and "locked" in str(cause):
+        return "another program holds a database.", "Wait for it."
+    return f"{cause}.", f"Mend that in {folder}."
+
+
+def unusable(path: Path, cause: Exception) -> StoreFault:
+    """The fault to raise where the disk keeps SQLite from a file."""
+    why, remedy = refusal(path.parent, cause)
+    return StoreFault(f"{path.name} cannot be used: {why}", hint=f"{remedy} Then try again.")
+
+
 def unreadable(path: Path, cause: Exception) -> StoreFault:
-    """The fault to raise for a database that holds what cannot be rebuilt: damaged, or on a full disk."""
-    if is_full_disk(path.parent, cause):
-        return StoreFault(f"{path.name} cannot be used: the disk is full.", hint="Free some space, then try again.")
+    """The fault to raise for a database that holds what cannot be rebuilt: damaged, or refused by the disk."""
+    if is_refused(cause) or is_full_disk(path.parent, cause):
+        return unusable(path, cause)
     return StoreFault(
         f"{path.name} cannot be read: {cause}",
         hint="Keep the file. Copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows.",

@@ -49,7 +49,7 @@ def is_ready(connection: Connection) -> bool:
 def head(connection: Connection) -> str | None:
     """The commit whose pages the index holds."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
-    return row[0] if row else None
+    return str(row[0]) if row else None
 
 
 def set_head(connection: Connection, commit: str | None) -> None:
@@ -283,7 +283,8 @@ def path_words(path: str, tags: Iterable[str]) -> str:
 
 def vanished(connection: Connection) -> dict[str, int]:
     """Files that were missing at the last look, with the time of the first look."""
-    return dict(connection.execute("SELECT git_path, first_seen_us FROM vanished").fetchall())
+    rows = connection.execute("SELECT git_path, first_seen_us FROM vanished").fetchall()
+    return {path: first_us for path, first_us in rows if isinstance(path, str) and isinstance(first_us, int)}
 
 
 def write_vanished(connection: Connection, seen: Mapping[str, int]) -> None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
@@ -18,6 +19,7 @@ from ai_memory.store.wiki import Wiki
 
 Progress = Callable[[int, int], None]
 Step = Callable[[str], None]
+T = TypeVar("T")
 
 STEPWISE_FILES = 400
 """A difference of more files than this is not applied under the writer lock but by a rebuild beside it."""
@@ -45,55 +47,85 @@ def building_path(data_dir: DataDir) -> Path:
     return data_dir.index.with_suffix(".building.db")
 
 
-def open_index(data_dir: DataDir) -> Connection | None:
-    """A writing connection to a sound index that has its tables, or None when there is none."""
+def _open(data_dir: DataDir) -> Connection | None:
+    """A writing connection to an index that has its tables, or None when there is none. Call under the writer lock."""
     if not data_dir.index.exists():
         return None
+    connection = driver.connect(data_dir.index)
     try:
-        connection = driver.connect(data_dir.index)
         if index.is_ready(connection):
             return connection
+    except BaseException:
         connection.close()
-    except driver.DatabaseError:
-        discard(data_dir)
+        raise
+    connection.close()  # first: the last one to close removes the log by its name, and that may be a new one's
+    discard(data_dir)
     return None
 
 
-def open_or_create(data_dir: DataDir) -> Connection:
-    """The index, or an empty one that knows no commit. Call under the writer lock."""
-    return open_index(data_dir) or _create(data_dir.index)
-
-
 def discard(data_dir: DataDir) -> None:
-    """Remove a damaged index with its side files; the next command makes a new one."""
+    """Remove a damaged index with its side files; the next command makes a new one. Call under the writer lock."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{data_dir.index}{suffix}").unlink(missing_ok=True)
 
 
 class WriterIndex:
     """The index as one writer uses it, opened when it is first asked for: each last connection that closes costs SQLite
-    four syncs. Call under the writer lock.
+    four syncs. One that turns out damaged, at whatever question, is thrown away. Call under the writer lock.
     """
 
     def __init__(self, data_dir: DataDir) -> None:
         self._data_dir = data_dir
         self._connection: Connection | None = None
 
-    def present(self) -> Connection | None:
-        """A connection to a sound index, or None when there is none."""
+    def ask(self, question: Callable[[Connection], T], *, otherwise: T) -> T:
+        """What the index answers; `otherwise` where there is none that can."""
+        try:
+            connection = self._present()
+            return otherwise if connection is None else question(connection)
+        except driver.FAULTS as fault:
+            if driver.is_damage(fault):
+                self._discard()
+            return otherwise
+
+    def change(self, work: Callable[[Connection], T]) -> T:
+        """Do that work on the index; on an empty one that knows no commit where there was none, or a damaged one.
+
+        Raises StoreFault when the disk refuses it.
+        """
+        try:
+            return self._changed(work)
+        except (OSError, driver.DatabaseError, UnicodeDecodeError) as fault:
+            raise not_built(self._data_dir, fault) from fault
+
+    def _changed(self, work: Callable[[Connection], T]) -> T:
+        try:
+            return work(self._created())
+        except driver.FAULTS as fault:
+            if not driver.is_damage(fault):
+                raise
+            self._discard()
+        return work(self._created())
+
+    def _present(self) -> Connection | None:
         if self._connection is None:
-            self._connection = open_index(self._data_dir)
+            self._connection = _open(self._data_dir)
         return self._connection
 
-    def created(self) -> Connection:
-        """The same; where there was none, an empty one that knows no commit."""
-        if self._connection is None:
-            self._connection = open_or_create(self._data_dir)
+    def _created(self) -> Connection:
+        if self._present() is None:
+            self._connection = _create(self._data_dir.index)
+        assert self._connection is not None
         return self._connection
+
+    def _discard(self) -> None:
+        self.close()
+        discard(self._data_dir)
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
 
 def follow(
@@ -164,8 +196,11 @@ def _has_commit(wiki: Wiki, commit: str) -> bool:
 
 def _create(path: Path) -> Connection:
     connection = driver.connect(path)
-    if not index.is_ready(connection):
+    try:
         index.create(connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -178,10 +213,11 @@ def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress
         return _build(data_dir, wiki, head, progress=progress, step=step)
     except (OSError, driver.DatabaseError) as fault:
         _remove_building(building_path(data_dir))  # the little room that there is belongs to others
-        raise _not_built(data_dir, fault) from fault
+        raise not_built(data_dir, fault) from fault
 
 
-def _not_built(data_dir: DataDir, fault: Exception) -> StoreFault:
+def not_built(data_dir: DataDir, fault: Exception) -> StoreFault:
+    """The fault to raise where the disk refuses an index."""
     reason = "the disk is full." if driver.is_full_disk(data_dir.root, fault) else str(fault)
     return StoreFault(
         f"The index could not be built: {reason}", hint="The pages are safe. Free some space, then try again."
@@ -230,44 +266,30 @@ def _batches(blobs: list[tuple[str, str]]) -> Iterator[list[tuple[str, str | Non
         yield list(blobs[start : start + _BATCH])
 
 
-def install(data_dir: DataDir, *, step: Step) -> None:
-    """Copy the building file over the index through SQLite. Call under the writer lock.
+def install(data_dir: DataDir, opened: WriterIndex, *, step: Step) -> None:
+    """Copy the building file over the index through SQLite, whatever stood there. Call under the writer lock.
 
     A rename over an open file would leave readers on old rows (decision A8); the backup interface does not.
     """
     path = building_path(data_dir)
+    vanished: dict[str, int] = opened.ask(index.vanished, otherwise={})
     try:
-        _copy(data_dir, path)
-    except (OSError, driver.DatabaseError) as fault:
+        source = driver.connect(path)
+        try:
+            opened.change(lambda target: _copy(source, target, vanished))
+        finally:
+            source.close()
+    except BaseException:
         _remove_building(path)
-        raise _not_built(data_dir, fault) from fault
+        raise
     step("rebuild-installed")
     _remove_building(path)
 
 
-def _copy(data_dir: DataDir, path: Path) -> None:
-    source = driver.connect(path)
-    try:
-        target = _target(data_dir)
-        try:
-            vanished = index.vanished(target) if index.is_ready(target) else {}
-            source.backup(target)
-            if vanished:
-                index.set_vanished(target, vanished)
-        finally:
-            target.close()
-    finally:
-        source.close()
-
-
-def _target(data_dir: DataDir) -> Connection:
-    try:
-        connection = driver.connect(data_dir.index)
-        connection.execute("PRAGMA schema_version").fetchone()
-    except driver.DatabaseError:
-        discard(data_dir)
-        connection = driver.connect(data_dir.index)
-    return connection
+def _copy(source: Connection, target: Connection, vanished: Mapping[str, int]) -> None:
+    source.backup(target)
+    if vanished:
+        index.write_vanished(target, vanished)
 
 
 def _remove_building(path: Path) -> None:
@@ -294,7 +316,7 @@ def built_pages(data_dir: DataDir) -> int | None:
             return int(connection.execute("SELECT count(*) FROM pages").fetchone()[0])
         finally:
             connection.close()
-    except driver.DatabaseError:
+    except driver.FAULTS:
         return 0
 
 

@@ -7,11 +7,10 @@ found by the looks at everything (decision A6). Reading 10,000 stat figures cost
 
 import stat
 from collections.abc import Mapping
-from contextlib import suppress
 
 from ai_memory.paths import DataDir
 from ai_memory.store import index
-from ai_memory.store.driver import DatabaseError, transaction
+from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.indexing import WriterIndex
 
 
@@ -26,13 +25,15 @@ class Looks:
 
     def close(self) -> None:
         """Write down what was seen, and let go of the index. A folder is forgotten rather than a command failed."""
-        with suppress(DatabaseError):
-            if self._seen and (connection := self._index.present()) is not None:
-                with transaction(connection):
-                    connection.executemany(
-                        "INSERT OR REPLACE INTO looks (folder, changed_ns) VALUES (?, ?)", sorted(self._seen.items())
-                    )
+        if self._seen:
+            self._index.ask(self._write_down, otherwise=None)
         self._index.close()
+
+    def _write_down(self, connection: Connection) -> None:
+        with transaction(connection):
+            connection.executemany(
+                "INSERT OR REPLACE INTO looks (folder, changed_ns) VALUES (?, ?)", sorted(self._seen.items())
+            )
 
     # --- folders ---
 
@@ -55,20 +56,15 @@ class Looks:
             self._seen[folder] = changed_ns
 
     def _stored(self, folder: str) -> int | None:
-        with suppress(DatabaseError):
-            if (connection := self._index.present()) is not None:
-                row = connection.execute("SELECT changed_ns FROM looks WHERE folder = ?", (folder,)).fetchone()
-                return int(row[0]) if row else None
-        return None
+        sql = "SELECT changed_ns FROM looks WHERE folder = ?"
+        row = self._index.ask(lambda connection: connection.execute(sql, (folder,)).fetchone(), otherwise=None)
+        return row[0] if row and isinstance(row[0], int) else None
 
     # --- missing files ---
 
     def vanished(self) -> dict[str, int]:
         """Files that were missing at the last look, with the time (µs) of the first one."""
-        connection = self._index.present()
-        return {} if connection is None else index.vanished(connection)
+        return self._index.ask(index.vanished, otherwise={})
 
     def set_vanished(self, seen: Mapping[str, int]) -> None:
-        connection = self._index.present()
-        if connection is not None:
-            index.write_vanished(connection, seen)
+        self._index.ask(lambda connection: index.write_vanished(connection, seen), otherwise=None)

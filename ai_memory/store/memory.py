@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ai_memory.clock import Clock, now_us
 from ai_memory.errors import MemoryFault, StoreFault
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ai_memory.store.history import PageVersion
     from ai_memory.store.indexing import Progress, Reindexed
     from ai_memory.store.lock import Holder
+T = TypeVar("T")
 
 # The writing side (dulwich 81 ms, filelock 75 ms CPU, 2026-11-30) is imported where a write begins: a search that finds
 # its index fresh needs none of it.
@@ -189,18 +190,14 @@ class Memory:
     # --- reading ---
 
     @contextmanager
-    def reading(self, *, is_after_write: bool = False) -> Iterator[Snapshot]:
-        """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes.
+    def reading(self) -> Iterator[Snapshot]:
+        """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes."""
+        with reading.opened(self) as snapshot:
+            yield snapshot
 
-        `is_after_write`: only the answer to a write that is done is looked up; what fails here is told as a gap.
-        """
-        with reading.opened(self, is_after_write=is_after_write) as snapshot:
-            try:
-                yield snapshot
-            except driver.OperationalError:
-                raise
-            except driver.DatabaseError as fault:
-                raise reading.damaged_index(self.data_dir, fault) from fault
+    def after_write(self, question: Callable[[Snapshot], T], *, otherwise: T) -> tuple[T, tuple[str, ...]]:
+        """What the question finds in the pages once a write is done, and gaps. What fails here is a gap, too."""
+        return reading.after_write(self, question, otherwise=otherwise)
 
     @contextmanager
     def state_reading(self) -> Iterator[Connection | None]:
@@ -217,7 +214,7 @@ class Memory:
 
     def fresh(self, ref: PageRef) -> None:
         """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page."""
-        if reading.differs_from_file(self.data_dir, ref):
+        if reading.differs_from_file(self, ref):
             from ai_memory.store.writing import Hindered, Writer
 
             with Writer.opened_if_free(self) as writer:

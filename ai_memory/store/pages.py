@@ -4,6 +4,7 @@ import json
 
 from ai_memory.model import Page, PageRef, Tier
 from ai_memory.store.blobs import blob_id
+from ai_memory.store.driver import DatabaseError
 from ai_memory.store.index import read_text
 
 COLUMNS = (
@@ -36,7 +37,14 @@ def page_of(ref: PageRef, content: bytes, *, updated_at_us: int) -> Page:
 
 
 def page_from_row(row: tuple[object, ...]) -> Page:
-    """A page from a row of `COLUMNS`."""
+    """A page from a row of `COLUMNS`. Raises the driver's DatabaseError for a row that we did not write so."""
+    try:
+        return _page(row)
+    except (ValueError, TypeError) as fault:
+        raise DatabaseError(f"malformed row of {row[2]!r:.80}") from fault
+
+
+def _page(row: tuple[object, ...]) -> Page:
     text, body_start = str(row[11]), int(str(row[12]))
     return Page(
         ref=PageRef(str(row[0]), str(row[1]), str(row[2])),

@@ -4,9 +4,10 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.model import PageRef
@@ -19,11 +20,26 @@ from ai_memory.store.driver import Connection
 from ai_memory.store.head import read_head
 from ai_memory.store.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from ai_memory.store.writing import Writer
+
+T = TypeVar("T")
+_FileId = tuple[int, int] | None
+
 SHORT_WAIT_S = 0.2
 """How long a reader waits for the writer that is just between its commit and its index."""
 
 BRIDGE_PAGES = 1_000
 """A rebuild of more pages than this is done beside the bridge, which must answer within 2 s."""
+
+
+def file_id(data_dir: DataDir) -> _FileId:
+    """Which file the index is right now."""
+    try:
+        status = os.stat(data_dir.index)  # noqa: PTH116 (each reader asks)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def is_writable(folder: Path) -> bool:
@@ -32,25 +48,77 @@ def is_writable(folder: Path) -> bool:
 
 
 @contextmanager
-def opened(desk: Desk, *, is_after_write: bool = False) -> Iterator[Snapshot]:
+def opened(desk: Desk) -> Iterator[Snapshot]:
     """A read transaction on an index that is as fresh as can be had without waiting.
 
-    `is_after_write` gives an empty one with a gap where there is none to be had: a write that is done has not failed.
+    Raises StoreFault where the index turns out damaged (it is thrown away) or the disk refuses it.
     """
     gaps: list[str] = []
     with ExitStack() as stack:
+        file = None
         try:
             connection = _connection(desk, gaps, stack)
-        except (OSError, StoreFault, driver.DatabaseError) as fault:
-            if not is_after_write:
-                raise
-            gaps.append(f"the write is done, but the index could not be read: {fault}".replace("\n", " "))
-            connection = _empty()
-        stack.callback(connection.close)
-        connection.execute("BEGIN")
-        snapshot = Snapshot(connection, gaps)
-        _ = snapshot.head  # the first read fixes the view
-        yield snapshot
+            stack.callback(connection.close)
+            file = file_id(desk.data_dir)
+            connection.execute("BEGIN")
+            snapshot = Snapshot(connection, gaps)
+            _ = snapshot.head  # the first read fixes the view
+            yield snapshot
+        except driver.FAULTS as fault:
+            raise _told(desk, fault, file) from fault
+
+
+def after_write(desk: Desk, question: Callable[[Snapshot], T], *, otherwise: T) -> tuple[T, tuple[str, ...]]:
+    """What the question finds once a write is done, and gaps. The write has not failed because this does."""
+    try:
+        try:
+            return _asked(desk, question)
+        except DamagedIndex:
+            return _asked(desk, question)
+    except (OSError, StoreFault) as fault:
+        return otherwise, (f"the write is done, but the index could not be read: {fault}".replace("\n", " "),)
+
+
+def _asked(desk: Desk, question: Callable[[Snapshot], T]) -> tuple[T, tuple[str, ...]]:
+    with opened(desk) as snapshot:
+        return question(snapshot), tuple(snapshot.gaps)
+
+
+class DamagedIndex(StoreFault):
+    """The index held nonsense and was thrown away: the next who asks gets a new one."""
+
+
+def _told(desk: Desk, fault: Exception, file: _FileId) -> Exception:
+    """The fault to raise for what SQLite said of the index in the middle of an answer."""
+    if driver.is_damage(fault):
+        if _throw_away(desk, file):
+            return DamagedIndex(
+                f"The search index was damaged ({fault}) and has been removed.",
+                hint="Nothing is lost: run the command again, it builds a new one from the wiki.",
+            )
+        return StoreFault(
+            f"The search index is damaged ({fault}).",
+            hint="Nothing is lost: it is built anew by `ai-memory reindex` where the data dir may be written.",
+        )
+    if driver.is_refused(fault):
+        return driver.unusable(desk.data_dir.index, fault)
+    return fault
+
+
+def _throw_away(desk: Desk, file: _FileId) -> bool:
+    """Remove the damaged index, unless somebody put another one there already. False where nobody may."""
+    from ai_memory.store import indexing  # imports the git library, which readers do without
+    from ai_memory.store.writing import writer_lock
+
+    if not is_writable(desk.data_dir.root):
+        return False
+    try:
+        with writer_lock(desk).held(desk.lock_timeout_s):  # a writer that has it open must not lose it
+            if file is None or file_id(desk.data_dir) == file:
+                indexing.discard(desk.data_dir)
+    except (LockBusy, OSError):
+        return False
+    return True
 
 
 def _connection(desk: Desk, gaps: list[str], stack: ExitStack) -> Connection:
@@ -63,11 +131,11 @@ def _connection(desk: Desk, gaps: list[str], stack: ExitStack) -> Connection:
         return _empty()
     if not is_writable(data_dir.root):
         return _read_only(data_dir, head, gaps, stack)
-    fresh = _open_fresh(data_dir, head)
+    fresh = _open_fresh(desk, head)
     if fresh is not None:
         return fresh
     _refresh(desk, head, gaps)
-    return _open(data_dir) or _empty()
+    return _open(desk) or _from_wiki(data_dir, head, gaps)
 
 
 def _empty() -> Connection:
@@ -76,9 +144,9 @@ def _empty() -> Connection:
     return connection
 
 
-def _open_fresh(data_dir: DataDir, head: str) -> Connection | None:
+def _open_fresh(desk: Desk, head: str) -> Connection | None:
     """A reading connection to an index that holds `head` and lacks no change, or None."""
-    connection = None if data_dir.pending.exists() else _open(data_dir)
+    connection = None if desk.data_dir.pending.exists() else _open(desk)
     if connection is None:
         return None
     if index.head(connection) == head:
@@ -87,38 +155,30 @@ def _open_fresh(data_dir: DataDir, head: str) -> Connection | None:
     return None
 
 
-def _is_fresh(data_dir: DataDir, head: str) -> bool:
-    connection = _open_fresh(data_dir, head)
+def _is_fresh(desk: Desk, head: str) -> bool:
+    connection = _open_fresh(desk, head)
     if connection is not None:
         connection.close()
     return connection is not None
 
 
-def _open(data_dir: DataDir) -> Connection | None:
-    """A reading connection to an index that has its tables, or None."""
-    if not data_dir.index.exists():
+def _open(desk: Desk) -> Connection | None:
+    """A reading connection to an index that has its tables and tells its commit, or None. A damaged one is removed."""
+    path = desk.data_dir.index
+    if not path.exists():
         return None
+    file, connection = file_id(desk.data_dir), None
     try:
-        connection = driver.connect(data_dir.index, mode="ro")
+        connection = driver.connect(path, mode="ro")
         if index.is_ready(connection):
+            index.head(connection)
             return connection
+    except driver.FAULTS as fault:
+        if driver.is_damage(fault):
+            _throw_away(desk, file)
+    if connection is not None:
         connection.close()
-    except driver.OperationalError:
-        return None
-    except driver.DatabaseError as fault:
-        damaged_index(data_dir, fault)
     return None
-
-
-def damaged_index(data_dir: DataDir, fault: Exception) -> StoreFault:
-    """Throw the damaged index away; the fault to raise where an answer was half made."""
-    from ai_memory.store import indexing  # imports the git library, which readers do without
-
-    indexing.discard(data_dir)
-    return StoreFault(
-        f"The search index was damaged ({fault}) and has been removed.",
-        hint="Nothing is lost: run the command again, it builds a new one from the wiki.",
-    )
 
 
 def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
@@ -132,15 +192,15 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
     while True:
         with Writer.opened_if_free(desk, for_index=hindrance is not None) as writer:
             if not isinstance(writer, Hindered):
-                if writer.catch_up_index():
+                if _is_caught_up(writer, gaps):
                     return
                 break
             if not writer.is_busy:
                 break
-        if time.monotonic() > deadline or _is_fresh(desk.data_dir, head):
+        if time.monotonic() > deadline or _is_fresh(desk, head):
             break
         time.sleep(0.01)
-    if _is_fresh(desk.data_dir, read_head(desk.data_dir.git) or head):
+    if _is_fresh(desk, read_head(desk.data_dir.git) or head):
         return
     if isinstance(writer, Hindered):
         if writer.is_busy:
@@ -160,6 +220,15 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
         gaps.append(f"{fault.message} {fault.hint}")
 
 
+def _is_caught_up(writer: "Writer", gaps: list[str]) -> bool:
+    """Whether nothing is left to try: the index is at the branch, or the disk refuses it."""
+    try:
+        return writer.catch_up_index()
+    except StoreFault as fault:
+        gaps.append(f"{fault.message} {fault.hint}")
+        return True
+
+
 def _rebuild_beside(desk: Desk, gaps: list[str]) -> None:
     from ai_memory.store import indexing
 
@@ -175,7 +244,7 @@ def _await_rebuild(desk: Desk, gaps: list[str]) -> None:
 
     deadline = time.monotonic() + desk.lock_timeout_s
     while time.monotonic() < deadline:
-        if _is_fresh(desk.data_dir, read_head(desk.data_dir.git) or ""):
+        if _is_fresh(desk, read_head(desk.data_dir.git) or ""):
             return
         time.sleep(0.05)
     done = indexing.built_pages(desk.data_dir) or 0
@@ -196,21 +265,29 @@ def _read_only(data_dir: DataDir, head: str, gaps: list[str], stack: ExitStack) 
     gaps.append("the data dir is read-only here: edits and events that wait are not in this answer")
     if not data_dir.index.exists():
         return _from_wiki(data_dir, head, gaps)
-    log = Path(f"{data_dir.index}-wal")
-    if log.exists() and log.stat().st_size:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ai-memory-")))
-        for source in (data_dir.index, log):
-            shutil.copyfile(source, folder / source.name)
-        connection = driver.connect(folder / data_dir.index.name)
-    else:
-        connection = driver.connect(data_dir.index, mode="immutable")
-    if index.head(connection) != head:
+    try:
+        connection = _as_it_is(data_dir, stack)
+        at = index.head(connection)
+    except driver.FAULTS as fault:
+        gaps.append(f"the search index cannot be used ({fault})")
+        return _from_wiki(data_dir, head, gaps)
+    if at != head:
         gaps.append("the search index is behind the wiki")
     return connection
 
 
+def _as_it_is(data_dir: DataDir, stack: ExitStack) -> Connection:
+    log = Path(f"{data_dir.index}-wal")
+    if not log.exists() or not log.stat().st_size:
+        return driver.connect(data_dir.index, mode="immutable")
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ai-memory-")))
+    for source in (data_dir.index, log):
+        shutil.copyfile(source, folder / source.name)
+    return driver.connect(folder / data_dir.index.name)
+
+
 def _from_wiki(data_dir: DataDir, head: str, gaps: list[str]) -> Connection:
-    """An index in memory where none lies on the disk and none can be put there."""
+    """An index in memory where none on the disk can be used and none can be put there."""
     from ai_memory.store import indexing  # imports the git library
     from ai_memory.store.wiki import Wiki
 
@@ -236,7 +313,12 @@ def state_opened(data_dir: DataDir) -> Iterator[Connection | None]:
         yield None
         return
     with closing(connection):
-        yield connection
+        try:
+            yield connection
+        except driver.FAULTS as fault:
+            if driver.is_damage(fault):
+                raise driver.unreadable(data_dir.state, fault) from fault
+            raise
 
 
 def _state(data_dir: DataDir) -> Connection | None:
@@ -247,13 +329,14 @@ def _state(data_dir: DataDir) -> Connection | None:
         if state_schema.refuse_newer(connection):
             return connection
         connection.close()
-    except driver.DatabaseError as fault:
+    except driver.FAULTS as fault:
         raise driver.unreadable(data_dir.state, fault) from fault
     return None
 
 
-def differs_from_file(data_dir: DataDir, ref: PageRef) -> bool:
+def differs_from_file(desk: Desk, ref: PageRef) -> bool:
     """Whether the page's file holds other bytes than the index knows. One file is read, no folder is walked."""
+    data_dir = desk.data_dir
     path = data_dir.wiki / ref.git_path
     if not is_writable(data_dir.root):
         return False
@@ -261,12 +344,13 @@ def differs_from_file(data_dir: DataDir, ref: PageRef) -> bool:
         content = read_plain(path)
     except (OSError, ValueError):
         content = None
-    connection = _open(data_dir)
+    connection = _open(desk)
     if connection is None:
         return True
+    sql = "SELECT version FROM pages WHERE workspace = ? AND project = ? AND path = ?"
     with closing(connection):
-        row = connection.execute(
-            "SELECT version FROM pages WHERE workspace = ? AND project = ? AND path = ?",
-            (ref.workspace, ref.project, ref.path),
-        ).fetchone()
+        try:
+            row = connection.execute(sql, (ref.workspace, ref.project, ref.path)).fetchone()
+        except driver.FAULTS:
+            return True  # who asks next is told of the damage
     return (row[0] if row else None) != (blob_id(content) if content is not None else None)

@@ -4,6 +4,7 @@ The numbers of the steps are those of `docs/storage.md`.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -224,9 +225,14 @@ class RollForward:
         return gitindex.fresh({path.encode(): self._packed(path, blob) for path, blob in self._wiki.files(commit)})
 
     def _follow_index(self, commit: str | None, paths: Mapping[str, bytes | None]) -> None:
+        """Never a reason to keep the log: an index that lags is brought up by the next reader, a lost one rebuilt."""
         if commit is None or self._wiki.head() != commit:
-            return  # someone committed on top: the next reader catches up by what differs
-        indexing.follow(self._index.created(), self._wiki, old=self._wiki.parent(commit), new=commit, changed=paths)
+            return  # someone committed on top
+        with suppress(StoreFault):
+            before = self._wiki.parent(commit)
+            self._index.change(
+                lambda connection: indexing.follow(connection, self._wiki, old=before, new=commit, changed=paths)
+            )
         self._step("search-index")
 
     def _sync_names(self, paths: Mapping[str, bytes | None]) -> None:

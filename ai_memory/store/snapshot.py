@@ -6,7 +6,8 @@ from typing import Literal
 
 from ai_memory.model import Page, PageRef, Project
 from ai_memory.store import index
-from ai_memory.store.driver import Connection
+from ai_memory.store.blobs import blob_id
+from ai_memory.store.driver import Connection, DatabaseError
 from ai_memory.store.pages import COLUMNS, page_from_row
 
 Sort = Literal["path", "-path", "updated", "-updated", "title", "-title"]
@@ -108,11 +109,15 @@ class Snapshot:
         return index.head(self.index)
 
     def page(self, ref: PageRef) -> Page | None:
+        """The page, its text checked against its version. Raises the driver's DatabaseError where they differ."""
         row = self.index.execute(
             f"SELECT {COLUMNS} FROM pages AS p WHERE p.workspace = ? AND p.project = ? AND p.path = ?",
             (ref.workspace, ref.project, ref.path),
         ).fetchone()
-        return None if row is None else page_from_row(row)
+        page = None if row is None else page_from_row(row)
+        if page is not None and not page.fault and blob_id(page.text.encode("utf-8", "replace")) != page.version:
+            raise DatabaseError(f"malformed text of {ref}")
+        return page
 
     def select(self, wanted: Filter, *, sort: str = "-updated", limit: int = 100, offset: int = 0) -> PageList:
         """Pages by `wanted`, in a total order. `sort` is one of `Sort`.
@@ -206,6 +211,13 @@ class Snapshot:
 
 
 def _project(row: tuple[object, ...]) -> Project:
+    try:
+        return _read_project(row)
+    except (ValueError, TypeError) as fault:
+        raise DatabaseError(f"malformed row of {row[1]!r:.80}") from fault
+
+
+def _read_project(row: tuple[object, ...]) -> Project:
     return Project(
         id=str(row[0]),
         workspace=str(row[1]),

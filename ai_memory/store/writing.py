@@ -288,12 +288,13 @@ class Writer:
     # --- upkeep ---
 
     def catch_up_index(self) -> bool:
-        """Bring the search index to the branch; False when that takes a rebuild."""
-        return indexing.catch_up(self._index.created(), self._wiki, self._wiki.head())
+        """Bring the search index to the branch; False when that takes a rebuild. Raises StoreFault on a full disk."""
+        head = self._wiki.head()
+        return self._index.change(lambda connection: indexing.catch_up(connection, self._wiki, head))
 
     def install_index(self) -> bool:
         """Take over what `indexing.build` made, and what was committed meanwhile."""
-        indexing.install(self._data_dir, step=self._desk.step)
+        indexing.install(self._data_dir, self._index, step=self._desk.step)
         return self.catch_up_index()
 
     def pack(self) -> int:
