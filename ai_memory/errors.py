@@ -75,3 +75,11 @@ class StoreFault(MemoryFault):
 
 class Recorded(StoreFault):
     """The change passed its commit point, a later step failed: the next command finishes it."""
+
+
+class NotWritten(StoreFault):
+    """An earlier change passed its commit point and cannot be finished yet, so this one was not begun."""
+
+    def __init__(self, why: str, remedy: str) -> None:
+        self.earlier = f"An earlier change could not be finished yet: {why}"
+        super().__init__(f"{self.earlier} This one was not written.", hint=f"{remedy} Then write it again.")

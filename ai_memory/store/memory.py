@@ -119,7 +119,7 @@ class Memory:
     def adopt(self) -> "Adopted":
         """Take what people changed in the wiki by hand as a commit of its own; looks at the whole tree.
 
-        Does not wait: when another command writes, or the place is read-only, it says so in `skipped`.
+        Does not wait: when another command writes, the place is read-only or the disk full, it says so in `skipped`.
         """
         from ai_memory.store.adoption import Adopted
         from ai_memory.store.writing import Hindered, Writer
@@ -131,7 +131,10 @@ class Memory:
         with Writer.opened_if_free(self) as writer:
             if isinstance(writer, Hindered):
                 return Adopted(skipped=(f"{writer.reason} Edits by hand were not looked for.",))
-            return writer.adopt_everywhere()
+            try:
+                return writer.adopt_everywhere()
+            except (StoreFault, OSError) as fault:
+                return Adopted(skipped=(f"Edits by hand could not be taken: {fault}".replace("\n", " "),))
 
     def reindex(self, progress: "Progress | None" = None) -> "Reindexed":
         """Build the index anew from the wiki. Readers go on with the old one meanwhile."""

@@ -5,16 +5,16 @@ The numbers of the steps are those of `docs/storage.md`.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ai_memory.errors import Recorded, StoreFault
+from ai_memory.errors import NotWritten, Recorded, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.store import gitindex, indexing, pending, state
 from ai_memory.store.addresses import folder_of
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.driver import DatabaseError, is_full_disk, transaction
+from ai_memory.store.driver import DatabaseError, refusal, transaction
 from ai_memory.store.filesystem import nearest_folder, sync_together
 from ai_memory.store.gitindex import GitIndex, regular_status
 from ai_memory.store.indexing import WriterIndex
@@ -31,28 +31,42 @@ _LANDED_WITHIN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a change that is recorded is not finished yet, and what a person does about it; a sentence each."""
+
+    why: str
+    remedy: str
+    cause: Exception
+
+    @classmethod
+    def of(cls, fault: Exception, root: Path) -> "Obstacle":
+        if isinstance(fault, StoreFault):
+            return cls(fault.message, fault.hint, fault)
+        return cls(*refusal(root, fault), fault)
+
+    def recorded(self) -> Recorded:
+        """The fault for whoever made the change."""
+        return Recorded(
+            f"The change is recorded but could not be finished: {self.why}",
+            hint=f"{self.remedy} The next command finishes it.",
+        )
+
+    def not_written(self) -> NotWritten:
+        """The fault for whoever would make another one: its log is the only copy of what is left to do."""
+        return NotWritten(self.why, self.remedy)
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
-    """A finished change. `folders` hold edits that a person made in the meantime: look there again."""
+    """A change as far as it could be brought. `folders` hold edits that a person made meanwhile: look there again."""
 
-    commit: str | None
-    paths: Mapping[str, bytes | None]
-    folders: frozenset[str]
-    left_over: Recorded | None = None
-    """Why files, index or outbox do not follow yet. The log still stands: no other change may be begun."""
-
-
-def _recorded(fault: Exception, root: Path) -> Recorded:
-    if isinstance(fault, Recorded):
-        return fault
-    if isinstance(fault, StoreFault):
-        message, hint = fault.message, fault.hint
-    elif is_full_disk(root, fault):
-        message, hint = "the disk is full.", "Free some space."
-    else:
-        message, hint = str(fault), f"Mend that in {root}; its logs tell more."
-    return Recorded(
-        f"The change is recorded but could not be finished: {message}", hint=f"{hint} The next command finishes it."
-    )
+    commit: str | None = None
+    paths: Mapping[str, bytes | None] = field(default_factory=dict)
+    folders: frozenset[str] = frozenset()
+    is_done: bool = True
+    """Branch and state hold it: the command succeeded."""
+    obstacle: Obstacle | None = None
+    """Why something does not follow yet. The log still stands: no other change may be begun."""
 
 
 class RollForward:
@@ -65,15 +79,12 @@ class RollForward:
         self._step = step
 
     def finish(self, change: Pending) -> Applied:
-        """Bring everything to what the log says, then remove it.
-
-        Raises Recorded when a step after the commit failed (a full disk): the next command goes on from there.
-        """
+        """Bring everything to what the log says, then remove it. What fails is told: the next command goes on there."""
         try:
             commit, paths = self._commit(change)  # 5.1 objects, 5.2 ref
             self._apply_state(change)  # 5.3
         except (OSError, DatabaseError, StoreFault) as fault:
-            raise _recorded(fault, self._data_dir.root) from fault
+            return Applied(is_done=False, obstacle=Obstacle.of(fault, self._data_dir.root))
         try:
             folders = self._write_files(change, commit, paths)  # 5.4
             self._splice_git_index(commit, paths)  # 5.5
@@ -81,8 +92,7 @@ class RollForward:
             self._write_outbox(change)  # 5.7
             self._sync_names(paths)  # 5.8
         except (OSError, DatabaseError, StoreFault) as fault:
-            # Branch and state hold the change: it is done. The log stays, the next command does the rest.
-            return Applied(commit, paths, frozenset(), left_over=_recorded(fault, self._data_dir.root))
+            return Applied(commit, paths, obstacle=Obstacle.of(fault, self._data_dir.root))
         self._step("before-clear")
         pending.clear(self._data_dir.pending, is_harmless=not change.outbox)  # 6
         self._step("cleared")

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ai_memory.errors import Recorded, StoreFault
+from ai_memory.errors import NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
 from ai_memory.store import audit, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
@@ -22,7 +22,7 @@ from ai_memory.store.lock import WriterLock
 from ai_memory.store.looks import Looks
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.pending import OutboxChange, PathChange, Pending
-from ai_memory.store.rollforward import Applied, RollForward
+from ai_memory.store.rollforward import Applied, Obstacle, RollForward
 from ai_memory.store.wiki import PACK_ABOVE, Wiki, compose_message
 from ai_memory.store.worktree import LARGEST_FILE_BYTES, Look, WorkTree
 
@@ -52,7 +52,7 @@ class Writer:
         self._wiki = wiki
         self._index = WriterIndex(desk.data_dir)
         self._looks = Looks(desk.data_dir, self._index)
-        self._left_over: Recorded | None = None
+        self._obstacle: Obstacle | None = None
 
     @classmethod
     @contextmanager
@@ -77,6 +77,8 @@ class Writer:
         with ExitStack() as stack:
             try:
                 writer = cls._at_once(desk, stack, for_index=for_index)
+            except NotWritten as fault:
+                writer = Hindered(fault.earlier, is_busy=False)
             except (StoreFault, OSError) as fault:
                 writer = Hindered(str(fault).replace("\n", " "), is_busy=False)
             yield writer
@@ -106,8 +108,8 @@ class Writer:
 
     def _refuse_unfinished(self) -> None:
         """No change begins over an unfinished one: its log would be lost, and its old files taken for edits."""
-        if self._left_over is not None:
-            raise self._left_over
+        if self._obstacle is not None:
+            raise self._obstacle.not_written() from self._obstacle.cause
 
     # --- a change ---
 
@@ -172,9 +174,25 @@ class Writer:
         self._refuse_unfinished()
         change = self._with_outdated_briefs(change)
         self._desk.step("before-pending")
-        pending.save(self._data_dir.pending, change)  # the commit point
+        self._save(change)  # the commit point
         self._desk.step("pending")
-        return self._finish(change)
+        applied = self._finish(change)
+        if applied.obstacle is not None and not applied.is_done:
+            raise applied.obstacle.recorded() from applied.obstacle.cause
+        return applied
+
+    def _save(self, change: Pending) -> None:
+        """Raises StoreFault when nothing was written, Recorded when only the sync of the log's name failed."""
+        path = self._data_dir.pending
+        try:
+            pending.save(path, change)
+        except OSError as fault:
+            obstacle = Obstacle.of(fault, self._data_dir.root)
+            if path.exists():
+                raise obstacle.recorded() from fault
+            raise StoreFault(
+                f"Nothing was written: {obstacle.why}", hint=f"{obstacle.remedy} Then try again."
+            ) from fault
 
     def _with_outdated_briefs(self, change: Pending) -> Pending:
         """The same change, which also takes away the briefs that hold a text which it replaces or deletes."""
@@ -188,15 +206,21 @@ class Writer:
         }
         applied = self._roll_forward(change)
         for folder in sorted(applied.folders):
-            self.adopt_folder(folder)
-        if self._left_over is None:
+            self._look_again(folder)
+        if self._obstacle is None:
             for folder in in_order - applied.folders:
                 self._looks.found_in_order(folder, self._looks.changed_ns(folder))
         return applied
 
+    def _look_again(self, folder: str) -> None:
+        """Take edits that came during a change. What fails is left to the next look: the change itself is done."""
+        if self._obstacle is None:
+            with suppress(StoreFault, OSError):
+                self.adopt_folder(folder)
+
     def _roll_forward(self, change: Pending) -> Applied:
         applied = RollForward(self._data_dir, self._wiki, self._index, self._desk.step).finish(change)
-        self._left_over = applied.left_over
+        self._obstacle = applied.obstacle
         return applied
 
     def _signature(self) -> Author:
@@ -213,6 +237,7 @@ class Writer:
         if is_large and self._looks.is_unchanged(folder) and self._is_as_committed(git_path):
             return False
         self.adopt_folder(folder)
+        self._refuse_unfinished()
         return True
 
     def _is_as_committed(self, git_path: str) -> bool:
@@ -228,7 +253,7 @@ class Writer:
         tree = self._tree()
         changed_ns = self._looks.changed_ns(folder)  # before the look: what comes during it is found by the next
         adopted = self._adopt(tree, tree.look_at([folder]), is_everything=False)
-        if self._left_over is None and adopted.is_complete:
+        if self._obstacle is None and adopted.is_complete:
             self._looks.found_in_order(folder, changed_ns)
 
     def adopt_everywhere(self) -> Adopted:
@@ -265,7 +290,7 @@ class Writer:
         self._refuse_unfinished()
         change = self._with_outdated_briefs(change)
         self._desk.step("before-adopt")
-        pending.save(self._data_dir.pending, change)
+        self._save(change)
         self._desk.step("adopt-pending")
         applied = self._roll_forward(change)
         return _adopted(edits, applied)
@@ -329,12 +354,13 @@ def _adopted(edits: Edits, applied: Applied) -> Adopted:
             and (change.content is not None) == now
         )
 
+    left = () if applied.obstacle is None else (f"{applied.obstacle.recorded()}".replace("\n", " "),)
     return Adopted(
         commit=applied.commit,
         created=refs(was=False, now=True),
         changed=refs(was=True, now=True),
         deleted=refs(was=True, now=False),
         asked=edits.asked,
-        skipped=edits.skipped,
+        skipped=(*edits.skipped, *left),
         waiting=len(edits.vanished),
     )

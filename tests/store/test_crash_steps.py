@@ -24,7 +24,7 @@ from crash_driver import (
     subjects,
 )
 
-from ai_memory.errors import Recorded
+from ai_memory.errors import NotWritten
 from ai_memory.paths import DataDir
 from ai_memory.store.adoption import Adopted
 from ai_memory.store.head import OWN_BRANCH_LOCK
@@ -218,7 +218,10 @@ def test_no_change_begins_over_one_whose_files_could_not_be_written(begun: Path)
     assert change.committed is not None
     assert change.committed.commit is not None  # branch and state hold it: this is a success
     for _ in range(2):
-        with pytest.raises(Recorded, match="symbolic link"), memory_at(begun).writing("Write on"):
+        with (
+            pytest.raises(NotWritten, match=r"symbolic link.*This one was not written"),
+            memory_at(begun).writing("Write on"),
+        ):
             pass
     blocked.unlink()
     aside.rename(blocked)
