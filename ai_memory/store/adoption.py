@@ -48,11 +48,13 @@ class Adopted:
     skipped: tuple[str, ...] = ()
     waiting: int = 0
     """Missing files that a second look shall confirm."""
+    is_overtaken: bool = False
+    """A file was saved once more since the look."""
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left that another look would find."""
-        return not (self.asked or self.skipped or self.waiting)
+        return not (self.asked or self.skipped or self.waiting or self.is_overtaken)
 
 
 def find_edits(
@@ -84,7 +86,7 @@ def find_edits(
         first_us = seen_missing.get(path)
         is_second_look = first_us is not None and now_us - first_us >= SECOND_LOOK_US
         if is_second_look or committed[path] in arrived:
-            changes[path] = PathChange(committed[path], None)
+            changes[path] = PathChange(committed[path], None, is_adopted=True)
         else:
             vanished[path] = first_us if first_us is not None and first_us <= now_us else now_us
     reasons = tuple(f"{path or 'wiki'}: {reason}" for path, reason in sorted(skipped.items()))
@@ -120,7 +122,7 @@ def _changed(
             skipped[path] = reason
             continue
         keys[names.path_key(path)] = path
-        changes[path] = PathChange(committed.get(path), content)
+        changes[path] = PathChange(committed.get(path), content, is_adopted=True)
     return changes
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ai_memory.errors import StoreFault
 from ai_memory.model import Author, Sanitized
@@ -23,6 +24,8 @@ class PathChange:
 
     old: str | None
     content: bytes | None
+    is_adopted: bool = False
+    """A person put that content into the file: whatever stands there since is newer, and never taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,10 @@ def _encode(pending: Pending) -> bytes:
     return json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
-def _encode_path(change: PathChange) -> dict[str, str | None]:
-    row: dict[str, str | None] = {"old": change.old, "text": None}
+def _encode_path(change: PathChange) -> dict[str, str | bool | None]:
+    row: dict[str, str | bool | None] = {"old": change.old, "text": None}
+    if change.is_adopted:
+        row["adopted"] = True
     if change.content is not None:
         try:
             row["text"] = change.content.decode("utf-8")
@@ -132,8 +137,11 @@ def _decode(content: bytes) -> Pending:
     )
 
 
-def _decode_path(row: dict[str, str | None]) -> PathChange:
+def _decode_path(row: Mapping[str, Any]) -> PathChange:
     encoded, text = row.get("base64"), row["text"]
-    if encoded is not None:
-        return PathChange(row["old"], base64.b64decode(encoded))
-    return PathChange(row["old"], text.encode("utf-8") if text is not None else None)
+    content = base64.b64decode(encoded) if encoded is not None else text
+    return PathChange(
+        row["old"],
+        content.encode("utf-8") if isinstance(content, str) else content,
+        is_adopted=row.get("adopted") is True,
+    )

@@ -198,17 +198,24 @@ class RollForward:
             connection.close()
 
     def _write_files(self, change: Pending, commit: str | None, paths: Mapping[str, bytes | None]) -> frozenset[str]:
+        """Gives the folders in which a person's edit was found: it is kept."""
         tree = WorkTree(self._data_dir.wiki, None)
         before = self._wiki.parent(commit) if commit is not None else None
         edited = set()
         for path, content in sorted(paths.items()):
-            row = change.paths.get(path)
-            committed = [self._wiki.blob_at(before, path), row.old if row is not None else None]
-            known = [self._wiki.blob(blob) for blob in dict.fromkeys(filter(None, committed))]
-            if tree.replace(path, known=known, new=content):
+            if self._is_edited(tree, change.paths.get(path), before, path, content):
                 edited.add(folder_of(path))
             self._step("file")
         return frozenset(edited)
+
+    def _is_edited(
+        self, tree: WorkTree, row: PathChange | None, before: str | None, path: str, content: bytes | None
+    ) -> bool:
+        if row is not None and row.is_adopted:
+            return tree.follow(path, taken=row.content, new=content)
+        committed = [self._wiki.blob_at(before, path), row.old if row is not None else None]
+        known = [self._wiki.blob(blob) for blob in dict.fromkeys(filter(None, committed))]
+        return tree.replace(path, known=known, new=content)
 
     def _splice_git_index(self, commit: str | None, paths: Mapping[str, bytes | None]) -> None:
         if not paths:

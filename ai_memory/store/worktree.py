@@ -149,6 +149,21 @@ class WorkTree:
         self._put(path, new if joined is None else joined)
         return True
 
+    def follow(self, git_path: str, *, taken: bytes | None, new: bytes | None) -> bool:
+        """Let `new` stand where `taken` was found by a look; True when something newer stands there, left as it is.
+
+        What a person saved since the look, even an older text again, is an edit for the next look: never taken back.
+        """
+        path = self._root / git_path
+        self._refuse_links(git_path)
+        present = read_regular(path)
+        if present == new:
+            return False
+        if present != taken:
+            return True
+        self._put(path, new)
+        return False
+
     def _put(self, path: Path, content: bytes | None) -> None:
         if content is not None:
             make_folder(path.parent)

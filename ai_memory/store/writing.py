@@ -363,4 +363,5 @@ def _adopted(edits: Edits, applied: Applied) -> Adopted:
         asked=edits.asked,
         skipped=(*edits.skipped, *left),
         waiting=len(edits.vanished),
+        is_overtaken=bool(applied.folders),
     )

@@ -91,3 +91,69 @@ def test_a_page_that_we_delete_while_a_person_edits_it_is_kept_beside(room: Wiki
     assert [file.read_text() for file in room.file("notes").glob("a.conflict-*.md")] == ["edited\n"]
     room.adopt()
     room.assert_in_step()
+
+
+TYPED = [OLD.replace("five", "five" + "!" * count) for count in range(1, 5)]
+
+
+@pytest.mark.parametrize("step", ["before-adopt", "adopt-pending", "objects", "ref", "file", "git-index-locked"])
+@pytest.mark.parametrize("newer", [TYPED[1], OLD, None], ids=["typed on", "taken back", "deleted"])
+def test_what_is_saved_while_an_older_edit_is_taken_stays_in_the_file(
+    room: WikiRoom, step: str, newer: str | None
+) -> None:
+    """Also in place, as `cat >` and many editors save; nothing of it is a conflict."""
+    room.by_hand("notes/a.md", TYPED[0])
+    saved: list[str] = []
+
+    def save(name: str) -> None:
+        if name == step and not saved:
+            saved.append(name)
+            if newer is None:
+                room.file("notes/a.md").unlink()
+            else:
+                room.by_hand("notes/a.md", newer)
+
+    room.memory(step=save).adopt()
+    assert saved
+    assert (room.file("notes/a.md").read_text() if newer is not None else None) == newer
+    room.look_twice()
+    assert room.text("notes/a.md") == newer
+    assert list(room.file("notes").glob("*.conflict-*")) == []
+    assert "five!\n" in room.git("log", "-p", "--format=", "--", "default/shop/notes") + "\n"
+    room.assert_in_step()
+
+
+@pytest.mark.parametrize("step", ["adopt-pending", "objects", "ref"])
+def test_what_is_saved_after_a_kill_in_an_adoption_stays_in_the_file(room: WikiRoom, step: str) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(name: str) -> None:
+        if name == step:
+            raise Killed
+
+    room.by_hand("notes/a.md", TYPED[0])
+    with pytest.raises(Killed):
+        room.memory(step=kill).adopt()
+    room.by_hand("notes/a.md", TYPED[1])
+    room.put("notes/b.md", "ours\n")
+    assert room.text("notes/a.md") == TYPED[1]
+    assert list(room.file("notes").glob("*.conflict-*")) == []
+    room.assert_in_step()
+
+
+def test_an_edit_saved_again_and_again_beside_our_writes_is_never_a_conflict(room: WikiRoom) -> None:
+    """Once at each step of writes to another page, in place, each time a line more."""
+    text = [OLD]
+
+    def type_on(_: str) -> None:
+        text.append(text[-1] + f"line {len(text)}\n")
+        room.by_hand("notes/a.md", text[-1])
+
+    for number in range(3):
+        room.put("notes/b.md", f"ours {number}\n", step=type_on)
+    room.adopt()
+    assert len(text) > 30
+    assert room.text("notes/a.md") == text[-1]
+    assert list(room.file("notes").glob("*.conflict-*")) == []
+    room.assert_in_step()
