@@ -4,7 +4,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "vboxsf"})
@@ -136,21 +137,31 @@ def sync_below(folder: Path) -> None:
         sync_folder(Path(here))
 
 
-def write_whole(path: Path, content: bytes, *, sync: bool = True, sync_name: bool = True) -> None:
+def write_whole(
+    path: Path,
+    content: bytes,
+    *,
+    sync: bool = True,
+    sync_name: bool = True,
+    touching: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
     """Replace `path` by `content`, whole or not at all; 0600. Safe to kill at any point (a dot-file may stay).
 
     Without `sync_name` the bytes survive a power cut, but which of the two versions stands there is left to the
-    caller, who syncs the folder later.
+    caller, who syncs the folder later. `touching` is held around each call that changes a name in the folder.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    with touching():
+        descriptor = os.open(temporary, flags, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as out:
             out.write(content)
             if sync:
                 out.flush()
                 os.fsync(out.fileno())
-        temporary.replace(path)
+        with touching():
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -5,13 +5,13 @@ large folder that stands as it was left looks at its own file alone; an edit of 
 found by the looks at everything (decision A6). Reading 10,000 stat figures cost 250 ms a write (2026-11-30).
 """
 
-import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ai_memory.paths import DataDir
 from ai_memory.store import index
 from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.indexing import WriterIndex
+from ai_memory.store.stamps import Stamps, changed_ns, settled_ns
 
 
 class Looks:
@@ -39,16 +39,20 @@ class Looks:
 
     def is_unchanged(self, folder: str) -> bool:
         """Whether no name in the folder came, went or was replaced since it was last found in order."""
-        changed_ns = self.changed_ns(folder)
-        return changed_ns is not None and changed_ns == (self._seen.get(folder) or self._stored(folder))
+        now_ns = changed_ns(self._data_dir.wiki / folder)
+        return now_ns is not None and now_ns == self._known(folder)
 
-    def changed_ns(self, folder: str) -> int | None:
-        """The folder's own time, or None when there is no such folder."""
-        try:
-            status = (self._data_dir.wiki / folder).lstat()
-        except OSError:
-            return None
-        return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) else None
+    def begin(self, folder: str) -> int | None:
+        """The folder's time before a look at it: whatever comes from now on moves it."""
+        return settled_ns(self._data_dir.wiki / folder)
+
+    def stamps(self, folders: Iterable[str]) -> Stamps:
+        """What is known of these folders, for whoever changes names in them."""
+        known = {self._data_dir.wiki / folder: self._known(folder) for folder in folders}
+        return Stamps({folder: time_ns for folder, time_ns in known.items() if time_ns is not None})
+
+    def _known(self, folder: str) -> int | None:
+        return self._seen.get(folder) or self._stored(folder)
 
     def found_in_order(self, folder: str, changed_ns: int | None) -> None:
         """The folder, as it was at that time, holds what the branch holds."""

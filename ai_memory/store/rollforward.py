@@ -20,6 +20,7 @@ from ai_memory.store.gitindex import GitIndex, regular_status
 from ai_memory.store.indexing import WriterIndex
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.pending import PathChange, Pending
+from ai_memory.store.stamps import Stamps
 from ai_memory.store.wiki import Wiki
 from ai_memory.store.worktree import WorkTree, join, read_regular
 
@@ -72,10 +73,13 @@ class Applied:
 class RollForward:
     """Applies one redo log. Call under the writer lock."""
 
-    def __init__(self, data_dir: DataDir, wiki: Wiki, index: WriterIndex, step: Callable[[str], None]) -> None:
+    def __init__(
+        self, data_dir: DataDir, wiki: Wiki, index: WriterIndex, stamps: Stamps, step: Callable[[str], None]
+    ) -> None:
         self._data_dir = data_dir
         self._wiki = wiki
         self._index = index
+        self._stamps = stamps
         self._step = step
 
     def finish(self, change: Pending) -> Applied:
@@ -199,7 +203,7 @@ class RollForward:
 
     def _write_files(self, change: Pending, commit: str | None, paths: Mapping[str, bytes | None]) -> frozenset[str]:
         """Gives the folders in which a person's edit was found: it is kept."""
-        tree = WorkTree(self._data_dir.wiki, None)
+        tree = WorkTree(self._data_dir.wiki, None, self._stamps)
         before = self._wiki.parent(commit) if commit is not None else None
         edited = set()
         for path, content in sorted(paths.items()):

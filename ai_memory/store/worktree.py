@@ -14,6 +14,7 @@ from ai_memory.store.addresses import PageFolder, is_utf8
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.filesystem import make_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
+from ai_memory.store.stamps import Stamps
 from ai_memory.text.merge import merge_lines
 
 LARGEST_FILE_BYTES = 16 * 1_048_576
@@ -37,9 +38,10 @@ class Look:
 class WorkTree:
     """The folder `wiki/`."""
 
-    def __init__(self, root: Path, index: GitIndex | None) -> None:
+    def __init__(self, root: Path, index: GitIndex | None, stamps: Stamps | None = None) -> None:
         self._root = root
         self._index = index
+        self._stamps = stamps or Stamps({})
         self._entries: Mapping[bytes, Entry] = {}
 
     def look_at(self, folders: Iterable[str]) -> Look:
@@ -167,9 +169,10 @@ class WorkTree:
     def _put(self, path: Path, content: bytes | None) -> None:
         if content is not None:
             make_folder(path.parent)
-            write_whole(path, content, sync_name=False)
+            write_whole(path, content, sync_name=False, touching=lambda: self._stamps.own(path.parent))
             return
-        path.unlink(missing_ok=True)
+        with self._stamps.own(path.parent):
+            path.unlink(missing_ok=True)
         self._prune(path.parent)
 
     def _prune(self, folder: Path) -> None:

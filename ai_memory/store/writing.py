@@ -23,6 +23,7 @@ from ai_memory.store.looks import Looks
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.pending import OutboxChange, PathChange, Pending
 from ai_memory.store.rollforward import Applied, Obstacle, RollForward
+from ai_memory.store.stamps import Stamps
 from ai_memory.store.wiki import PACK_ABOVE, Wiki, compose_message
 from ai_memory.store.worktree import LARGEST_FILE_BYTES, Look, WorkTree
 
@@ -200,16 +201,15 @@ class Writer:
         return replace(change, outbox=(*change.outbox, *(OutboxChange(name, None) for name in outdated)))
 
     def _finish(self, change: Pending) -> Applied:
-        folders = {folder_of(path) for path in change.paths}
-        in_order = {
-            folder for folder in folders if self._looks.changed_ns(folder) is None or self._looks.is_unchanged(folder)
-        }
-        applied = self._roll_forward(change)
+        stamps = self._looks.stamps({folder_of(path) for path in change.paths})
+        applied = self._roll_forward(change, stamps)
         for folder in sorted(applied.folders):
             self._look_again(folder)
         if self._obstacle is None:
-            for folder in in_order - applied.folders:
-                self._looks.found_in_order(folder, self._looks.changed_ns(folder))
+            for path, changed_ns in stamps.times.items():
+                folder = path.relative_to(self._data_dir.wiki).as_posix()
+                if folder not in applied.folders:
+                    self._looks.found_in_order(folder, changed_ns)
         return applied
 
     def _look_again(self, folder: str) -> None:
@@ -218,8 +218,8 @@ class Writer:
             with suppress(StoreFault, OSError):
                 self.adopt_folder(folder)
 
-    def _roll_forward(self, change: Pending) -> Applied:
-        applied = RollForward(self._data_dir, self._wiki, self._index, self._desk.step).finish(change)
+    def _roll_forward(self, change: Pending, stamps: Stamps) -> Applied:
+        applied = RollForward(self._data_dir, self._wiki, self._index, stamps, self._desk.step).finish(change)
         self._obstacle = applied.obstacle
         return applied
 
@@ -251,7 +251,7 @@ class Writer:
     def adopt_folder(self, folder: str) -> None:
         """Take edits among the files that lie directly in one folder of the wiki."""
         tree = self._tree()
-        changed_ns = self._looks.changed_ns(folder)  # before the look: what comes during it is found by the next
+        changed_ns = self._looks.begin(folder)  # before the look: what comes during it is found by the next
         adopted = self._adopt(tree, tree.look_at([folder]), is_everything=False)
         if self._obstacle is None and adopted.is_complete:
             self._looks.found_in_order(folder, changed_ns)
@@ -292,7 +292,7 @@ class Writer:
         self._desk.step("before-adopt")
         self._save(change)
         self._desk.step("adopt-pending")
-        applied = self._roll_forward(change)
+        applied = self._roll_forward(change, Stamps({}))
         return _adopted(edits, applied)
 
     def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:

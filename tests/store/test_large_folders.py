@@ -3,6 +3,7 @@
 import pytest
 from wiki_room import WikiRoom, ref
 
+from ai_memory.model import Sanitized
 from ai_memory.store import writing
 from ai_memory.store.worktree import WorkTree
 
@@ -105,3 +106,60 @@ def test_a_lost_index_costs_one_look(room: WikiRoom, looked: list[list[str]]) ->
     looked.clear()
     room.put("notes/a.md", "third\n")
     assert looked == []
+
+
+@pytest.mark.usefixtures("looked")
+@pytest.mark.parametrize("way", ["new", "replaced", "renamed"])
+def test_a_file_that_comes_at_any_step_of_a_write_is_taken_by_the_next(room: WikiRoom, way: str) -> None:
+    """In the very tick of our own renames, too."""
+    steps: list[str] = []
+    room.put("notes/a.md", "begun\n", step=steps.append)
+    assert steps.count("file") == 1
+    for number, wanted in enumerate(steps):
+        came: list[str] = []
+
+        def come(name: str, number: int = number, came: list[str] = came, wanted: str = wanted) -> None:
+            if name == wanted and not came:
+                came.append(name)
+                text = f"# By hand {number}\n"
+                page = {"new": f"notes/n{number}.md", "replaced": "notes/b.md", "renamed": f"notes/r{number}.md"}[way]
+                beside = room.by_hand("notes/.beside", text)
+                beside.replace(room.file(page))
+                came.append(page)
+                if way == "renamed":
+                    room.file(page).rename(room.file(page + "x.md"))
+                    came[-1] += "x.md"
+
+        room.put("notes/a.md", f"ours {number}\n", step=come)
+        room.put("notes/c.md", f"ours {number}\n")
+        assert came[0] == wanted
+        assert room.committed(came[-1]) == f"# By hand {number}\n".encode(), wanted
+    room.assert_in_step()
+
+
+def test_writes_of_several_pages_leave_their_folders_in_order(room: WikiRoom, looked: list[list[str]]) -> None:
+    room.put("other/x.md")
+    room.put("other/x.md", "again\n")
+    looked.clear()
+    for _ in range(2):
+        with room.memory().writing("Several") as change:
+            for page in ("notes/a.md", "notes/n.md", "other/x.md"):
+                change.put(ref(page), Sanitized(f"several {len(looked)} {room.clock.at_us}\n"))
+            change.delete(ref("notes/b.md"))
+        room.clock.pass_s(60)
+    room.put("other/x.md", "last\n")
+    assert looked == []
+    room.assert_in_step()
+
+
+def test_a_folder_whose_time_may_not_be_set_is_looked_at_again(
+    room: WikiRoom, looked: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("ai_memory.store.stamps.os.utime", refuse)
+    room.put("notes/a.md", "second\n")
+    looked.clear()
+    room.put("notes/a.md", "third\n")
+    assert looked == [["default/shop/notes"]]
