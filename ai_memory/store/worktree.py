@@ -59,7 +59,7 @@ class WorkTree:
         return look
 
     def look_everywhere(self) -> Look:
-        """All pages of all projects. 64 ms at 10,000 pages whose stat figures git's index knows (2026-11-30)."""
+        """All pages of all projects. What it costs stands in docs/benchmarks.md, "look at 10,000 pages"."""
         look = Look()
         self._entries = self._index.entries() if self._index else {}
         waiting = [""]
