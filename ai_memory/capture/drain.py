@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
@@ -63,6 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         outcome.fault = fault
     except OSError as fault:
         outcome.fault = StoreFault(f"The drain cannot work: {fault}")
+    except Exception as bug:  # noqa: BLE001 the top handler of this door
+        outcome.fault = _told_as_bug(bug)
     if "--json" in words:
         print(_json(outcome))
     elif outcome.fault is not None:
@@ -70,6 +73,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         print("\n".join([_sentence(outcome), *outcome.gaps]), file=sys.stderr)  # no answer: its work is done
     return outcome.exit_code
+
+
+class Bug(MemoryFault):
+    """What nobody foresaw: exit 70, as from every command."""
+
+    code = "internal"
+    exit_code = 70
+
+
+def _told_as_bug(bug: Exception) -> MemoryFault:
+    """SQLite's refusals are the disk's; of anything else the kind, and its trace on stderr where a log catches it."""
+    from ai_memory.store import driver  # only now: most drains never open a database
+
+    if isinstance(bug, driver.DatabaseError):
+        return StoreFault(f"The drain cannot work: {bug}", hint="What waits is kept; the next drain goes on.")
+    traceback.print_exc(file=sys.stderr)
+    return Bug(f"this is a bug: {type(bug).__name__}: {' '.join(str(bug).split())[:200]}", hint="What waits is kept.")
 
 
 def drain_all(data_dir: DataDir, outcome: Outcome, *, patience_s: float | None, memory: "Memory | None" = None) -> None:

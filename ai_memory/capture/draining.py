@@ -19,7 +19,7 @@ from ai_memory.capture.policy_file import renew_policy
 from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.capture.starts import Starts
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import MemoryFault, StoreFault
 from ai_memory.model import MACHINE
 from ai_memory.scope.known import KnownProjects
 from ai_memory.store import audit, state, state_sessions
@@ -175,8 +175,8 @@ class Drainer:
         events = [event for event in map(self._read, names) if event is not None]
         try:
             batch = self._transaction(events)
-        except OperationalError:
-            raise  # the disk or a lock, not the data: what waits, waits on
+        except (OperationalError, StoreFault, OSError):
+            raise  # the disk, a lock or the database itself, not the data: what waits, waits on
         except Exception as fault:  # noqa: BLE001 (as above)
             if len(events) > 1:
                 for event in events:

@@ -159,13 +159,22 @@ class Memory:
 
     @contextmanager
     def state_transaction(self) -> Iterator[Connection]:
-        """`state.db` inside `BEGIN IMMEDIATE`, committed at the end of the block; made and migrated when missing."""
+        """`state.db` inside `BEGIN IMMEDIATE`, committed at the end of the block; made and migrated when missing.
+
+        Raises StoreFault when it is damaged or the disk refuses it.
+        """
         from ai_memory.store import state
 
         self._refuse_read_only()
         self.create()
-        with closing(state.open_state(self.data_dir, at_us=self.clock())) as connection, driver.transaction(connection):
-            yield connection
+        path = self.data_dir.state
+        try:
+            with closing(state.open_state(self.data_dir, at_us=self.clock())) as opened, driver.transaction(opened):
+                yield opened
+        except driver.DatabaseError as fault:
+            if driver.is_damage(fault) or driver.is_refused(fault):
+                raise driver.unreadable(path, fault) from fault
+            raise
 
     def mutation(self, verb: str, *, subject: str = "", count: int = 1, session: str = "") -> "Mutation":
         """What this caller does now, for `audit.put` in the transaction that does it."""

@@ -216,8 +216,8 @@ def _refresh(desk: Desk, head: str, gaps: list[str]) -> None:
             _await_rebuild(desk, gaps)
     except LockBusy:
         gaps.append("another command is writing: the index could not be renewed")
-    except StoreFault as fault:
-        gaps.append(f"{fault.message} {fault.hint}")
+    except (StoreFault, OSError) as fault:
+        gaps.append(f"{fault}".replace("\n", " "))
 
 
 def _is_caught_up(writer: "Writer", gaps: list[str]) -> bool:
