@@ -310,10 +310,15 @@ class Outbox:
                 (self._root / "by-dir" / key).rmdir()
 
     def _path(self, name: str) -> Path:
-        parts = PurePosixPath(name).parts
-        if len(parts) < 2 or parts[0] not in _FOLDERS or ".." in parts or "\\" in name or "\0" in name:
+        if not is_entry(name):
             raise StoreFault(f"{name!r} is no name in the outbox")
-        return self._root.joinpath(*parts)
+        return self._root.joinpath(*PurePosixPath(name).parts)
+
+
+def is_entry(name: str) -> bool:
+    """Whether a file of that name may stand in the outbox."""
+    parts = PurePosixPath(name).parts
+    return len(parts) >= 2 and parts[0] in _FOLDERS and ".." not in parts and "\\" not in name and "\0" not in name
 
 
 def is_running(process: int) -> bool:

@@ -5,6 +5,7 @@ It is complete: no object and no file but itself is needed to finish the change 
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,13 @@ from typing import Any
 from ai_memory.errors import StoreFault
 from ai_memory.model import Author, Sanitized
 from ai_memory.plainfile import read_plain
+from ai_memory.store import state
+from ai_memory.store.addresses import is_ours
 from ai_memory.store.filesystem import sync_folder, write_whole
+from ai_memory.store.outbox import is_entry
 
 FORMAT = 1
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +70,14 @@ def load(path: Path) -> Pending | None:
         raise _unreadable(path, fault.strerror or str(fault)) from fault
     try:
         return _decode(content)
-    except NewerFormat as fault:
+    except UnknownHere as fault:
         raise _unreadable(path, str(fault)) from fault
-    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         raise _unreadable(path, "it is not what ai-memory writes") from fault
 
 
-class NewerFormat(ValueError):
-    """A later ai-memory wrote the log."""
+class UnknownHere(ValueError):
+    """Another ai-memory wrote the log, a later one most likely, or somebody by hand."""
 
 
 def _unreadable(path: Path, why: str) -> StoreFault:
@@ -121,27 +126,69 @@ def _encode_path(change: PathChange) -> dict[str, str | bool | None]:
 
 
 def _decode(content: bytes) -> Pending:
+    """The change. *Errors*: ValueError, TypeError, KeyError, AttributeError for what `_encode` would never write."""
     record = json.loads(content)
     if record["format"] != FORMAT:
-        raise NewerFormat(f"its format {record['format']!r} is newer than this program")
+        raise UnknownHere(f"its format {record['format']!r} is newer than this program")
     name, email = record["author"]
+    parent = record["parent"]
     return Pending(
-        change_id=record["change_id"],
-        parent=record["parent"],
-        author=Author(name, email),
-        at_us=record["at_us"],
-        message=Sanitized(record["message"]),
-        paths={git_path: _decode_path(row) for git_path, row in record["paths"].items()},
-        state=tuple((str(statement), dict(parameters)) for statement, parameters in record["state"]),
-        outbox=tuple(OutboxChange(name, text) for name, text in record["outbox"]),
+        change_id=_text(record["change_id"]),
+        parent=None if parent is None else _object_id(parent),
+        author=Author(_text(name), _text(email)),
+        at_us=_number(record["at_us"]),
+        message=Sanitized(_text(record["message"])),
+        paths={_git_path(git_path): _decode_path(row) for git_path, row in record["paths"].items()},
+        state=tuple(_statement(name, dict(parameters)) for name, parameters in record["state"]),
+        outbox=tuple(_outbox_change(name, text) for name, text in record["outbox"]),
     )
 
 
 def _decode_path(row: Mapping[str, Any]) -> PathChange:
-    encoded, text = row.get("base64"), row["text"]
-    content = base64.b64decode(encoded) if encoded is not None else text
-    return PathChange(
-        row["old"],
-        content.encode("utf-8") if isinstance(content, str) else content,
-        is_adopted=row.get("adopted") is True,
-    )
+    encoded, text, old = row.get("base64"), row["text"], row["old"]
+    if encoded is not None:
+        content: bytes | None = base64.b64decode(_text(encoded), validate=True)
+    else:
+        content = None if text is None else _text(text).encode("utf-8")
+    return PathChange(None if old is None else _object_id(old), content, is_adopted=row.get("adopted") is True)
+
+
+def _git_path(path: str) -> str:
+    """A path that may stand in the wiki's tree: what git itself refuses to hold would spoil the repository for good."""
+    is_inside = not any(segment.startswith(".") or not segment for segment in path.split("/"))
+    if not (is_inside and is_ours(path)) or "\0" in path:
+        raise UnknownHere(f"{path!r:.80} is no path of a page")
+    return path
+
+
+def _statement(name: str, parameters: dict[str, object]) -> tuple[str, Mapping[str, object]]:
+    """A write of `state.db` that this program knows, with all that it needs."""
+    if name not in state.STATEMENTS or not state.parameters(name) <= parameters.keys():
+        raise UnknownHere(f"it holds the statement {name!r:.80}, which this program does not know so")
+    if not all(isinstance(value, str | int) for value in parameters.values()):
+        raise TypeError
+    return name, parameters
+
+
+def _outbox_change(name: str, text: str | None) -> OutboxChange:
+    if not is_entry(_text(name)):
+        raise UnknownHere(f"{name!r:.80} is no name in the outbox")
+    return OutboxChange(name, None if text is None else _text(text))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+def _object_id(value: object) -> str:
+    if not _OBJECT_ID.fullmatch(_text(value)):
+        raise ValueError(value)
+    return str(value)

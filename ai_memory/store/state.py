@@ -4,6 +4,7 @@
 Sessions and observations have a module of their own, `state_sessions` (decision A9).
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from ai_memory.text.sanitize import sanitize
 
 EVENT_MEMORY_US = 90 * 86_400 * 1_000_000
 """How long applied event ids are remembered; older spool files are refused (decision B3)."""
+
+_PARAMETER = re.compile(r":(\w+)")
 
 STATEMENTS: Mapping[str, str] = {
     # The page of an ended session tells of this many observations.
@@ -127,6 +130,11 @@ def open_state(data_dir: DataDir, *, at_us: int) -> Connection:
         raise driver.unreadable(path, fault) from fault
     born.record(data_dir, "state", at_us=at_us)
     return connection
+
+
+def parameters(statement: str) -> frozenset[str]:
+    """Names of the values that a statement of `STATEMENTS` takes."""
+    return frozenset(_PARAMETER.findall(STATEMENTS[statement]))
 
 
 def is_change_applied(connection: Connection, change_id: str) -> bool:

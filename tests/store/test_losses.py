@@ -1,9 +1,11 @@
 """What is lost or cannot be used is said, named and never quietly begun anew; what is still there goes on."""
 
+import json
 import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,9 @@ import pytest
 from wiki_room import WikiRoom, ref
 
 from ai_memory.errors import StoreFault
-from ai_memory.model import Caller, Sanitized
+from ai_memory.model import MACHINE, Caller, Sanitized
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, indexing
+from ai_memory.store import driver, indexing, pending, state
 from ai_memory.store.memory import Memory
 
 
@@ -86,7 +88,7 @@ def test_what_the_state_refuses_is_known_before_the_commit_point(room: WikiRoom,
 
 
 @pytest.mark.parametrize(
-    "content", [b"garbage", b"null", b"[]", b"{}", b'{"format":99}', b'{"format":1,"paths":[]}', None]
+    "content", [b"garbage", b"null", b"[]", b"[" * 100_000, b"{}", b'{"format":99}', b'{"format":1,"paths":[]}', None]
 )
 def test_a_redo_log_that_cannot_be_read_stops_writers_by_name_and_readers_go_on(
     room: WikiRoom, content: bytes | None
@@ -102,6 +104,92 @@ def test_a_redo_log_that_cannot_be_read_stops_writers_by_name_and_readers_go_on(
         assert snapshot.page(ref("notes/a.md")) is not None
         assert [gap for gap in snapshot.gaps if "redo log" in gap]
         assert not [gap for gap in snapshot.gaps if "another command" in gap]
+
+
+A_PAGE = {"old": None, "text": "evil\n"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"paths": {path: A_PAGE}}
+        for path in (
+            "../../../evil.md",
+            "default/shop/../../evil.md",
+            "default/../_meta.md",
+            "/etc/evil.md",
+            "default/shop//evil.md",
+            "default/shop/./evil.md",
+            "default/shop/.git/evil.md",
+            ".git/hooks/evil.md",
+            ".git/config",
+            "default/shop/evil\0.md",
+            "default/shop/\ud800.md",
+            "README.txt",
+        )
+    ]
+    + [
+        {"paths": {"default/shop/notes/a.md": row}}
+        for row in (
+            {"old": "../../x", "text": "evil\n"},
+            {"old": 7, "text": "evil\n"},
+            {"old": None, "text": 7},
+            {"old": None},
+            {"old": None, "text": None, "base64": "%"},
+            "evil",
+        )
+    ]
+    + [
+        {"state": [["statement-of-tomorrow", {"id": 1}]]},
+        {"state": [["page-moved", {"workspace": "default"}]]},
+        {"state": [["session-dropped", {"session": {}}]]},
+        {"state": [["session-dropped"]]},
+        {"outbox": [["../evil.md", "x"]]},
+        {"outbox": [["open/x.md", 7]]},
+        {"change_id": None},
+        {"parent": "main"},
+        {"at_us": "now"},
+        {"message": 7},
+        {"author": [1, 2]},
+    ],
+    ids=lambda part: json.dumps(part)[:60],
+)
+def test_a_redo_log_that_holds_what_this_program_does_not_write_is_not_applied(
+    room: WikiRoom, part: dict[str, Any]
+) -> None:
+    room.by_hand("notes/a.md", "by hand\n")
+    pending.save(room.data_dir.pending, whole_log(room))
+    record = {**json.loads(room.data_dir.pending.read_bytes()), **part}
+    content = json.dumps(record).encode()
+    room.data_dir.pending.write_bytes(content)
+    with pytest.raises(StoreFault, match=r"redo log .*pending cannot be read"):
+        room.put("notes/z.md")
+    assert room.data_dir.pending.read_bytes() == content
+    with room.memory().reading() as snapshot:
+        assert [gap for gap in snapshot.gaps if "redo log" in gap]
+    room.data_dir.pending.unlink()
+    room.put("notes/z.md")
+    room.assert_in_step()
+
+
+def whole_log(room: WikiRoom) -> pending.Pending:
+    return pending.Pending(
+        change_id="0" * 32,
+        parent=room.git("rev-parse", "HEAD").strip(),
+        author=MACHINE,
+        at_us=room.clock(),
+        message=Sanitized("m\n"),
+        paths={"default/shop/notes/a.md": pending.PathChange(None, b"\xff", is_adopted=True)},
+        state=(("session-dropped", {"session": "s"}),),
+        outbox=(pending.OutboxChange("open/x.md", None),),
+    )
+
+
+def test_every_statement_and_path_that_we_write_is_read_back(room: WikiRoom) -> None:
+    row = {name: 1 for statement in state.STATEMENTS for name in state.parameters(statement)}
+    saved = replace(whole_log(room), state=tuple((name, row) for name in state.STATEMENTS))
+    pending.save(room.data_dir.pending, saved)
+    assert pending.load(room.data_dir.pending) == saved
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
