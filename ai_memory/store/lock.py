@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -64,10 +65,10 @@ class WriterLock:
         if self.has_waiters() or not _take(lock):
             self._wait(lock, timeout_s)
         try:
-            self._sign()
-            yield
+            with self._signed():
+                yield
         finally:
-            self._leave(lock)
+            lock.release()
 
     @contextmanager
     def if_free(self) -> Iterator[bool]:
@@ -77,10 +78,10 @@ class WriterLock:
             yield False
             return
         try:
-            self._sign()
-            yield True
+            with self._signed():
+                yield True
         finally:
-            self._leave(lock)
+            lock.release()
 
     def holder(self) -> Holder | None:
         """Who signed the note last, or None. The note outlives nobody: it is emptied on leaving."""
@@ -123,18 +124,38 @@ class WriterLock:
             hint=f"Waited {timeout_s:g} s. Try again, or wait longer with --lock-timeout SECONDS.",
         )
 
-    def _sign(self) -> None:
-        holder = Holder(os.getpid(), self._command, socket.gethostname(), self._clock())
-        # Only a help for people: a full disk must not stop the write for it.
-        with suppress(OSError):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0)  # no FIFO is waited for
-            with os.fdopen(os.open(self._note, flags, 0o600), "w", encoding="utf-8") as note:
-                note.write(json.dumps(asdict(holder)))
+    @contextmanager
+    def _signed(self) -> Iterator[None]:
+        """The holder's name in the note, for the block. The file stays: a new one for each write costs 1 ms on ext4."""
+        note = self._open_note()
+        try:
+            if note is not None:
+                holder = Holder(os.getpid(), self._command, socket.gethostname(), self._clock())
+                with suppress(OSError):
+                    os.ftruncate(note, 0)
+                    os.write(note, json.dumps(asdict(holder)).encode("utf-8"))
+            yield
+        finally:
+            if note is not None:
+                with suppress(OSError):
+                    os.ftruncate(note, 0)
+                os.close(note)
 
-    def _leave(self, lock: FileLock) -> None:
-        with suppress(OSError):
-            os.truncate(self._note, 0)  # a new file for each write costs 1 ms on ext4
-        lock.release()
+    def _open_note(self) -> int | None:
+        """None where it cannot be had: it only helps people, and a full disk must not stop the write for it.
+
+        Nothing but a plain file of ours is opened: whatever a link leads to would be emptied.
+        """
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            note = os.open(self._note, flags, 0o600)
+        except OSError:
+            return None
+        status = os.fstat(note)
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and not self._note.is_symlink():
+            return note
+        os.close(note)
+        return None
 
 
 class _Seat:

@@ -62,7 +62,8 @@ def write_line(logs: Path, who: str, message: str, *, at_us: int) -> None:
     line = f"{rfc3339(at_us)} {os.getpid()} {who}: {_UNPRINTABLE.sub(' ', scrub(message))[:MAX_LINE]}\n"
     try:
         make_folder(logs)
-        descriptor = os.open(logs / f"{day}.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(logs / f"{day}.log", flags, 0o600)
         try:
             os.write(descriptor, line.encode("utf-8", "replace"))  # one write: lines of two processes never mix
         finally:

@@ -213,6 +213,36 @@ def test_a_note_that_is_no_json_names_nobody(lock: WriterLock, locks: Path) -> N
         assert lock.holder() is None
 
 
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_link_in_place_of_the_note_is_never_written_through(lock: WriterLock, locks: Path, link: str) -> None:
+    target = locks.parent / "precious"
+    target.write_text("precious\n")
+    locks.mkdir()
+    getattr(locks / "write.holder", link)(target)
+    with lock.held(5):
+        assert target.read_text() == "precious\n"
+    with lock.if_free() as is_mine:
+        assert is_mine
+    assert target.read_text() == "precious\n"
+
+
+def test_a_link_that_takes_the_place_of_the_note_meanwhile_is_not_followed(lock: WriterLock, locks: Path) -> None:
+    target = locks.parent / "precious"
+    target.write_text("precious\n")
+    with lock.held(5):
+        (locks / "write.holder").unlink()
+        (locks / "write.holder").symlink_to(target)
+    assert target.read_text() == "precious\n"
+
+
+def test_the_note_is_one_file_for_all_writes(lock: WriterLock, locks: Path) -> None:
+    with lock.held(5):
+        made = (locks / "write.holder").stat().st_ino
+    with lock.held(5):
+        assert (locks / "write.holder").stat().st_ino == made
+        assert lock.holder() is not None
+
+
 def test_a_batch_that_gives_way_lets_a_waiter_in(room: WikiRoom) -> None:
     """Without the pause a poller starved for 5 s (decision A12)."""
     waits: list[float] = []
