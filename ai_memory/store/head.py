@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import StoreFault
+from ai_memory.errors import LockBusy, MemoryFault, StoreFault
 from ai_memory.plainfile import read_plain
 from ai_memory.store.gitlock import WAIT_S, is_own
 
@@ -19,6 +19,8 @@ OWN_INDEX_LOCK, OWN_BRANCH_LOCK = "index.ai-memory", "main.ai-memory"
 
 YOUNG_LOCK_S = 600.0
 """A lock younger than this belongs to a git that still runs; an older one most likely to a git that was killed."""
+
+_POLL_S = 0.01
 
 _HEX40 = re.compile(r"[0-9a-f]{40}\Z")
 
@@ -58,6 +60,15 @@ class Unfinished:
 
     state: str
     remedy: str
+    is_busy: bool = False
+    """A git command runs there: it ends by itself."""
+    is_passing: bool = False
+    """It began just now, and most take milliseconds: worth a short wait."""
+
+    def fault(self) -> MemoryFault:
+        """What a writer raises that may not begin."""
+        message, hint = f"The wiki cannot be written: {self.state}.", f"End it: {self.remedy}."
+        return LockBusy(message, hint=hint) if self.is_busy else StoreFault(message, hint=hint)
 
 
 _SIGNS = (
@@ -84,6 +95,14 @@ def unfinished(git: Path) -> Unfinished | None:
     return _locked(git)
 
 
+def settled(git: Path, *, wait_s: float = WAIT_S) -> Unfinished | None:
+    """The same, once a git command that began just now was waited for: a person's `git add` takes milliseconds."""
+    deadline = time.monotonic() + wait_s
+    while (begun := unfinished(git)) is not None and begun.is_passing and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    return begun
+
+
 def _locked(git: Path) -> Unfinished | None:
     """A lock of git's on what every write replaces. Of any age: a write that began over it could not be ended."""
     for lock, own, least_s in (
@@ -98,7 +117,8 @@ def _locked(git: Path) -> Unfinished | None:
         if age_s < least_s or is_own(lock, own):
             continue
         if age_s < YOUNG_LOCK_S:
-            return Unfinished("a git command is running there", f"wait for it, or remove {lock} if none runs")
+            remedy = f"wait for it, or remove {lock} if none runs"
+            return Unfinished("a git command is running there", remedy, is_busy=True, is_passing=age_s < WAIT_S)
         since = rfc3339(int(since_s) * 1_000_000)
         return Unfinished(f"a git command left {lock} there at {since}", "remove that file if no git runs there")
     return None

@@ -271,9 +271,7 @@ class Memory:
         if not self.exists:
             return born.lost(self.data_dir, "wiki")
         state = unfinished(self.data_dir.git)
-        if state is None:
-            return None
-        return StoreFault(f"The wiki cannot be written: {state.state}.", hint=f"End it: {state.remedy}.")
+        return None if state is None or state.is_passing else state.fault()
 
     def _refuse_read_only(self) -> None:
         root = self.data_dir.root

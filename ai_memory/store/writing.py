@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ai_memory.errors import NotWritten, StoreFault
+from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
 from ai_memory.store import audit, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
@@ -16,7 +16,8 @@ from ai_memory.store.change import Change, Committed, StateValue
 from ai_memory.store.change_ids import new_change_id
 from ai_memory.store.desk import Desk
 from ai_memory.store.gitindex import GitIndex
-from ai_memory.store.head import unfinished
+from ai_memory.store.gitlock import WAIT_S
+from ai_memory.store.head import settled, unfinished
 from ai_memory.store.indexing import Progress, Reindexed, WriterIndex
 from ai_memory.store.lock import WriterLock
 from ai_memory.store.looks import Looks
@@ -58,7 +59,7 @@ class Writer:
     @classmethod
     @contextmanager
     def opened(cls, desk: Desk, *, for_index: bool = False) -> "Iterator[Writer]":
-        """Waits for the lock. Raises LockBusy, and StoreFault when a person's git work is not finished.
+        """Waits for the lock, and for git. Raises LockBusy, and StoreFault when a person's git work is not finished.
 
         `for_index`: only the search index will be written, so nothing is finished first and a merge may go on.
         """
@@ -68,7 +69,7 @@ class Writer:
                 writer = cls(desk, wiki)
                 with closing(writer._looks):
                     if not for_index:
-                        writer._begin()
+                        writer._begin(wait_s=WAIT_S)
                     yield writer
 
     @classmethod
@@ -78,6 +79,8 @@ class Writer:
         with ExitStack() as stack:
             try:
                 writer = cls._at_once(desk, stack, for_index=for_index)
+            except LockBusy as fault:
+                writer = Hindered(str(fault).replace("\n", " "), is_busy=True)
             except NotWritten as fault:
                 writer = Hindered(fault.earlier, is_busy=False)
             except (StoreFault, OSError) as fault:
@@ -92,14 +95,14 @@ class Writer:
         writer = cls(desk, wiki)
         stack.enter_context(closing(writer._looks))
         if not for_index:
-            writer._begin()
+            writer._begin(wait_s=0)
         return writer
 
-    def _begin(self) -> None:
+    def _begin(self, *, wait_s: float) -> None:
         gitindex.clear_own_locks(self._data_dir.git)
-        begun = unfinished(self._data_dir.git)
+        begun = settled(self._data_dir.git, wait_s=wait_s)
         if begun is not None:
-            raise StoreFault(f"The wiki cannot be written: {begun.state}.", hint=f"End it: {begun.remedy}.")
+            raise begun.fault()
         left = pending.load(self._data_dir.pending)
         if left is not None:
             self._wiki.clear_temporary()

@@ -1,12 +1,20 @@
 """People use git in the wiki. Their commits are ours, their unfinished work keeps writers out, nothing is dropped."""
 
+import os
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from hand_room import Desk, page
 
-from ai_memory.errors import StoreFault
+from ai_memory.__main__ import main
+from ai_memory.bridge.calls import Pins, call
+from ai_memory.errors import LockBusy, StoreFault
+from ai_memory.model import Caller
+from ai_memory.paths import DataDir
+from ai_memory.store.gitlock import WAIT_S
 from ai_memory.store.head import OWN_INDEX_LOCK
 
 
@@ -101,13 +109,74 @@ def test_an_amended_commit_and_a_collected_repository_are_read(desk: Desk) -> No
 def test_a_running_git_keeps_writers_out_and_a_lock_that_we_left_does_not(desk: Desk) -> None:
     lock = desk.wiki / ".git" / "index.lock"
     lock.write_bytes(b"")
-    with pytest.raises(StoreFault, match="a git command is running"):
+    started = time.monotonic()
+    with pytest.raises(LockBusy, match="a git command is running"):
         desk.write("notes/c.md", "c\n")
+    assert time.monotonic() - started > WAIT_S / 2
+    assert desk.text("notes/a.md") is not None
     lock.unlink()
     own = lock.with_name(OWN_INDEX_LOCK)
     own.touch()
     lock.hardlink_to(own)
     desk.write("notes/c.md", "c\n")
+    desk.assert_in_step()
+
+
+def test_a_git_command_that_ends_at_once_is_waited_for(desk: Desk) -> None:
+    lock = desk.wiki / ".git" / "index.lock"
+    lock.write_bytes(b"")
+    assert desk.memory().hindrance() is None
+    ends = threading.Timer(0.3, lock.unlink)
+    ends.start()
+    desk.write("notes/c.md", "c\n")
+    ends.join()
+    desk.assert_in_step()
+
+
+def test_both_faces_call_a_running_git_busy(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    lock = desk.wiki / ".git" / "index.lock"
+    lock.write_bytes(b"")
+    just_old = time.time() - WAIT_S - 1  # nobody waits for it any more
+    os.utime(lock, (just_old, just_old))
+    data_dir = DataDir(desk.root / "data")
+    scope = ["--workspace", "default", "--project", "shop"]
+    assert main(["--data-dir", str(data_dir.root), "write-page", "notes/c.md", "--body", "c", *scope]) == 4
+    assert "a git command is running" in capsys.readouterr().err
+    given = {"path": "notes/c.md", "body": "c", "workspace": "default", "project": "shop"}
+    caller = Caller(cwd=str(desk.root), environ={}, home=str(desk.root), face="bridge")
+    answer = call("memory_write_page", given, data_dir=data_dir, caller=caller, pins=Pins())
+    assert answer.is_error
+    assert answer.text.startswith("error busy:")
+
+
+_GIT_IN_A_LOOP = """
+for n in $(seq 400); do
+    [ -e stop ] && break
+    echo "$n" >> default/shop/notes/theirs-$n.md
+    git add default/shop/notes/theirs-$n.md
+    git commit -qm "theirs $n" 2>/dev/null
+done
+"""
+
+
+def test_writers_beside_a_person_who_adds_and_commits_all_the_time_all_succeed(desk: Desk) -> None:
+    command = ["sh", "-c", _GIT_IN_A_LOOP]
+    environment = {
+        **os.environ,
+        **{f"GIT_{who}_{what}": "me@x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+    with subprocess.Popen(command, cwd=desk.wiki, env=environment, stderr=subprocess.DEVNULL) as person:
+        try:
+            for number in range(40):
+                desk.write(f"notes/ours-{number}.md", f"ours {number}\n")
+        finally:
+            (desk.wiki / "stop").touch()
+            person.wait(60)
+    (desk.wiki / "stop").unlink()
+    desk.memory().adopt()
+    paths = desk.paths()
+    assert [f"notes/ours-{number}.md" for number in range(40) if f"notes/ours-{number}.md" not in paths] == []
+    assert any("theirs" in path for path in paths)
     desk.assert_in_step()
 
 

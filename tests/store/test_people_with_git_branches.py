@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from wiki_room import WikiRoom, ref
 
-from ai_memory.errors import StoreFault
+from ai_memory.errors import LockBusy, StoreFault
 
 A = "default/shop/notes/a.md"
 
@@ -304,7 +304,7 @@ def test_a_git_that_takes_the_index_in_the_middle_of_our_write_loses_nothing_to_
 
     room.put("notes/d.md", step=take)  # branch and state hold it: the write is done
     assert room.committed("notes/d.md") == b"text\n"
-    with pytest.raises(StoreFault, match="a git command is running"):
+    with pytest.raises(LockBusy, match="a git command is running"):
         room.put("notes/e.md")
     lock.unlink()
     room.put("notes/e.md")
