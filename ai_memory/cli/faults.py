@@ -30,9 +30,21 @@ BUG = 70
 """`EX_SOFTWARE` of sysexits.h."""
 
 _DISK_TROUBLE = frozenset(
-    (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENAMETOOLONG)
+    (
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENAMETOOLONG,
+        errno.EFBIG,
+    )
 )
 """What a disk or its owner refuses: no fault of ours."""
+
+_RAISE_LIMIT = "raise the limit of this shell (`ulimit -f unlimited`), retry"
 
 
 def guarded(words: Sequence[str], run: Callable[[], int]) -> int:
@@ -64,9 +76,8 @@ def _answered(words: Sequence[str], run: Callable[[], int]) -> int:
         raise
     except Exception as fault:  # noqa: BLE001 - the top handler
         if isinstance(fault, OSError) and fault.errno in _DISK_TROUBLE:
-            _tell(
-                is_json, "internal", f"{fault.strerror}: {fault.filename or 'the data dir'}", "free or allow it, retry"
-            )
+            hint = _RAISE_LIMIT if fault.errno == errno.EFBIG else "free or allow it, retry"
+            _tell(is_json, "internal", f"{fault.strerror}: {fault.filename or 'the data dir'}", hint)
             return 1
         _tell(is_json, "internal", f"this is a bug: {type(fault).__name__}: {_cut(str(fault))}", _report(words, fault))
         return BUG

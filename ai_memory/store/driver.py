@@ -142,6 +142,9 @@ def refusal(folder: Path, cause: Exception) -> tuple[str, str]:
     """Why the disk refused a write in `folder`, and what a person does about it: a sentence each."""
     if is_full_disk(folder, cause):
         return "the disk is full.", "Free some space."
+    largest = filesystem.largest_file_bytes()
+    if largest is not None and (filesystem.is_too_large(cause) or "disk I/O" in str(cause)):
+        return f"no file may grow past {largest:,} bytes here.", "Raise the limit of this shell: `ulimit -f unlimited`."
     if isinstance(cause, OperationalError) and "locked" in str(cause):
         return "another program holds a database.", "Wait for it."
     return f"{cause}.", f"Mend that in {folder}."

@@ -1,5 +1,6 @@
 """What lies under the data dir: durable writes, and disks that cannot be trusted with locks."""
 
+import errno
 import os
 import sys
 import threading
@@ -48,6 +49,21 @@ def synced_folder(folder: Path) -> str | None:
             if part == name or part.startswith((f"{name} ", f"{name}-")):
                 return name
     return None
+
+
+def largest_file_bytes() -> int | None:
+    """How large a file may grow by the limit of the user's shell (`ulimit -f`), or None."""
+    if sys.platform == "win32":
+        return None
+    import resource  # POSIX alone has it
+
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def is_too_large(cause: Exception) -> bool:
+    """Whether a file would have grown past that limit, or past what the disk can hold."""
+    return isinstance(cause, OSError) and cause.errno == errno.EFBIG
 
 
 def make_folder(folder: Path) -> None:

@@ -218,10 +218,8 @@ def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress
 
 def not_built(data_dir: DataDir, fault: Exception) -> StoreFault:
     """The fault to raise where the disk refuses an index."""
-    reason = "the disk is full." if driver.is_full_disk(data_dir.root, fault) else str(fault)
-    return StoreFault(
-        f"The index could not be built: {reason}", hint="The pages are safe. Free some space, then try again."
-    )
+    why, remedy = driver.refusal(data_dir.root, fault)
+    return StoreFault(f"The index could not be built: {why}", hint=f"The pages are safe. {remedy} Then try again.")
 
 
 def _build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress, step: Step) -> Reindexed:

@@ -63,6 +63,7 @@ def test_what_only_reads_creates_nothing(room: Room, words: tuple[str, ...]) -> 
         (Recorded("m", hint="h"), 1, "internal"),
         (NotWritten("m", "h"), 1, "internal"),
         (OSError(28, "No space left on device", "/x"), 1, "internal"),
+        (OSError(27, "File too large"), 1, "internal"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,25 @@ def test_a_drain_tells_what_nobody_foresaw_in_one_line_and_as_json(
     error = json.loads(out)["error"]
     assert error["code"] == "internal"
     assert str(fault) in error["message"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+@pytest.mark.parametrize("size_kib", [20, 50, 100, 150, 400])
+def test_a_limit_of_the_shell_on_the_size_of_files_is_named(room: WikiRoom, size_kib: int) -> None:
+    """Under one limit the redo log cannot be written, under another objects, `state.db` or the index."""
+    body = room.root / "body.md"
+    body.write_text("# Long\n\n" + "".join(f"{number:x} " for number in range(45_000)) + "\n")
+    words = ["write-page", "notes/long.md", "--file", str(body), "--workspace", "default", "--project", "shop"]
+    command = [sys.executable, "-m", "ai_memory", "--data-dir", str(room.data_dir.root), *words]
+    limited = ["bash", "-c", f'ulimit -f {size_kib}; exec "$@"', "bash", *command]
+    done = subprocess.run(limited, cwd=room.root, capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), done
+    assert "Traceback" not in done.stderr
+    if done.returncode:
+        assert "ulimit -f" in done.stderr, done
+        assert "Nothing was written" in done.stderr
+    elif "note:" in done.stderr:
+        assert "ulimit -f" in done.stderr, done
+    assert subprocess.run(command, cwd=room.root, capture_output=True, timeout=60).returncode == 0
+    assert room.text("notes/long.md") == body.read_text()
+    room.assert_in_step()
