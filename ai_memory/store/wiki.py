@@ -63,7 +63,7 @@ class Wiki:
         self._git = git
         try:
             self._repo = Repo(str(git.parent))
-        except Exception as fault:  # dulwich raises many kinds for a damaged repository
+        except Exception as fault:  # as in `_raw`
             raise StoreFault(
                 f"The wiki's repository cannot be opened: {fault}", hint=f"Look at {git} with `git fsck`."
             ) from fault
@@ -291,7 +291,9 @@ class Wiki:
             return _KINDS[loose[0]], loose[1]
         try:
             kind, content = self._store.get_raw(ObjectID(object_id.encode()))
-        except Exception as fault:  # dulwich raises many kinds for a damaged object
+        # No list holds: for packs damaged at random dulwich let zlib.error, struct.error, AssertionError, KeyError,
+        # ValueError, TypeError, OverflowError and a kind of its own through, which have no other base (2026-11-30).
+        except Exception as fault:
             raise StoreFault(
                 f"Object {object_id} of the wiki is missing or damaged.",
                 hint=f"Run `git -C {self._git.parent} fsck`, then fetch it from a clone or restore a backup.",
