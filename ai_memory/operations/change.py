@@ -146,7 +146,7 @@ def move_page(
         address(ref),
         tuple(map(address, relinked)),
         change.committed.commit if change.committed else None,
-        gaps,
+        (*gaps, *(change.committed.asked if change.committed else ())),
     )
 
 
@@ -233,8 +233,9 @@ def delete_page(
                 change.state(statement, **place)
     if page is None:
         return DeletedPage(scope, (address(ref),), "absent", None, None)
-    commit = change.committed.commit if change.committed else None
-    return DeletedPage(scope, (address(ref),), "deleted", commit, page.version)
+    done = change.committed
+    commit, asked = (done.commit, done.asked) if done else (None, ())
+    return DeletedPage(scope, (address(ref),), "deleted", commit, page.version, asked)
 
 
 def _withdraw(memory: "Memory", change: "Change", page: Page) -> None:

@@ -72,8 +72,9 @@ def read_page(
     """
     if (path is None) == (query is None):
         raise UsageFault("give either path or query", hint="read-page PATH, or read-page --query WORDS")
+    asked: tuple[str, ...] = ()
     if path is not None:
-        memory.fresh(locate(memory, path, workspace, project, write=False)[1])
+        asked = memory.fresh(locate(memory, path, workspace, project, write=False)[1])
     with memory.reading() as snapshot:
         if path is not None:
             scope, ref = locate(memory, path, workspace, project, write=False, snapshot=snapshot)
@@ -84,7 +85,7 @@ def read_page(
             scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
             page = _best(snapshot, query or "", scope, stopwords(memory))
         links = _links(snapshot, page.ref)
-        gaps = (*snapshot.gaps, *([in_full(page.fault)] if page.fault else []))
+        gaps = (*snapshot.gaps, *asked, *([in_full(page.fault)] if page.fault else []))
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
     found_by: Literal["path", "query"] = "query" if path is None else "path"
     return ReadPage(scope, (_full(page, links),), found_by, expired, gaps)

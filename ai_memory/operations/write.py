@@ -245,7 +245,7 @@ def written(
 
     unread: tuple[Page | None, tuple[SimilarPage, ...]] = change.page(ref), ()
     (page, similar), missing = memory.after_write(look, otherwise=unread)
-    gaps = (*missing, *told_changes(cleaned), *_unknown_links(page))
+    gaps = (*missing, *(done.asked if done else ()), *told_changes(cleaned), *_unknown_links(page))
     return WrittenPage(scope, (page_row(page),) if page else (), outcome, commit, similar, gaps)
 
 

@@ -33,6 +33,8 @@ class Committed:
     commit: str | None
     changed: tuple[PageRef, ...] = ()
     versions: Mapping[PageRef, str] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
+    """What a person must decide about the folders of the change, a sentence each."""
 
 
 class Change:

@@ -224,14 +224,22 @@ class Memory:
         if self.data_dir.root.is_dir():
             Log(self.data_dir.logs, self.caller.face, self.clock).error(what.replace("\n", " "))
 
-    def fresh(self, ref: PageRef) -> None:
-        """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page."""
-        if reading.differs_from_file(self, ref):
-            from ai_memory.store.writing import Hindered, Writer
+    def fresh(self, ref: PageRef) -> tuple[str, ...]:
+        """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page.
 
-            with Writer.opened_if_free(self) as writer:
-                if not isinstance(writer, Hindered):
-                    writer.adopt_folder(ref.git_path.rpartition("/")[0])
+        Gives what a person must decide about its folder, a sentence each.
+        """
+        if not reading.differs_from_file(self, ref):
+            return ()
+        from ai_memory.store.writing import Hindered, Writer
+
+        with Writer.opened_if_free(self) as writer:
+            if isinstance(writer, Hindered):
+                return ()
+            try:
+                return writer.adopt_folder(ref.git_path.rpartition("/")[0]).asked
+            except (StoreFault, OSError) as fault:
+                return (f"Edits by hand could not be taken: {fault}".replace("\n", " "),)
 
     def history(self, ref: PageRef, limit: int = 50, offset: int = 0) -> "list[PageVersion]":
         """Versions of the page, newest first, deleted and moved ones too."""

@@ -55,6 +55,8 @@ class Writer:
         self._index = WriterIndex(desk.data_dir)
         self._looks = Looks(desk.data_dir, self._index)
         self._obstacle: Obstacle | None = None
+        self._asked: dict[str, None] = {}
+        """What a person must decide about the folders that were looked at for the change."""
 
     @classmethod
     @contextmanager
@@ -125,7 +127,7 @@ class Writer:
         head = self._wiki.head()
         paths = change.paths(head)
         if not paths and not change.state_rows and not change.outbox:
-            change.committed = Committed(change.change_id, None)
+            change.committed = Committed(change.change_id, None, asked=tuple(self._asked))
             return
         WorkTree(self._data_dir.wiki, None).refuse_blocked(paths)
         author = author or self._signature()
@@ -151,6 +153,7 @@ class Writer:
             applied.commit,
             tuple(sorted(written)),
             {ref: blob_id(content) for ref, content in written.items() if content is not None},
+            tuple(self._asked),
         )
 
     def _state_rows(
@@ -239,7 +242,7 @@ class Writer:
         is_large = len(self._wiki.folder_rows(self._wiki.head(), folder)) > LARGE_FOLDER
         if is_large and self._looks.is_unchanged(folder) and self._is_as_committed(git_path):
             return False
-        self.adopt_folder(folder)
+        self._asked.update(dict.fromkeys(self.adopt_folder(folder).asked))
         self._refuse_unfinished()
         return True
 
@@ -251,13 +254,14 @@ class Writer:
             return committed is None and not os.path.lexists(path)
         return status.st_size <= LARGEST_FILE_BYTES and blob_id(path.read_bytes()) == committed
 
-    def adopt_folder(self, folder: str) -> None:
+    def adopt_folder(self, folder: str) -> Adopted:
         """Take edits among the files that lie directly in one folder of the wiki."""
         tree = self._tree()
         changed_ns = self._looks.begin(folder)  # before the look: what comes during it is found by the next
         adopted = self._adopt(tree, tree.look_at([folder]), is_everything=False)
         if self._obstacle is None and adopted.is_complete:
             self._looks.found_in_order(folder, changed_ns)
+        return adopted
 
     def adopt_everywhere(self) -> Adopted:
         tree = self._tree()

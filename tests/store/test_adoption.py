@@ -5,6 +5,10 @@ from pathlib import Path
 import pytest
 from wiki_room import WikiRoom, ref
 
+from ai_memory.operations.change import delete_page
+from ai_memory.operations.read import read_page
+from ai_memory.operations.write import append_to_page, write_page
+
 
 def test_a_page_made_by_hand_is_taken_and_signed_by_the_person(room: WikiRoom, person: str) -> None:
     room.by_hand("notes/new.md", "# New\n")
@@ -213,3 +217,21 @@ def test_a_meta_file_edited_by_hand_is_taken(room: WikiRoom) -> None:
     assert room.adopt().commit is not None
     with room.memory().reading() as snapshot:
         assert snapshot.projects()[0].aliases == ("store",)
+
+
+def test_whoever_meets_a_mass_disappearance_in_one_folder_is_told(room: WikiRoom) -> None:
+    where = {"workspace": "default", "project": "shop"}
+    for number in range(12):
+        room.put(f"notes/n{number}.md")
+    for number in range(12):
+        room.file(f"notes/n{number}.md").unlink()
+    answers = [
+        read_page(room.memory(), path="notes/n1.md", **where),
+        write_page(room.memory(), path="notes/a.md", body="anew", **where),
+        append_to_page(room.memory(), path="notes/a.md", body="more", **where),
+        delete_page(room.memory(), path="notes/b.md", **where),
+    ]
+    for answer in answers:
+        told = [gap for gap in answer.gaps if "pages are gone from the wiki folder. Nothing was deleted" in gap]
+        assert len(told) == 1, answer
+    assert room.text("notes/n1.md") == "text\n"
