@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from crash_driver import assert_index_is_as_rebuilt
+from in_process import run
 from wiki_room import WikiRoom, ref
 
-from ai_memory.__main__ import main
 from ai_memory.store import driver
 from ai_memory.store.reading import DamagedIndex
 
@@ -54,14 +54,6 @@ def damaged(sound: WikiRoom, damage: Callable[[bytearray], None]) -> WikiRoom:
     damage(content)
     room.data_dir.index.write_bytes(content)
     return room
-
-
-def run(room: WikiRoom, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> tuple[int, str, str]:
-    scope = ("--workspace", "default", "--project", "shop") if words[0] not in ("reindex", "drain") else ()
-    root = ("--data-dir", str(room.data_dir.root))
-    code = main([*words, *root] if words[0] == "drain" else [*root, *words, *scope])
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 def page_size(room: WikiRoom) -> int:

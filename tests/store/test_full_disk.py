@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import run
 from wiki_room import WikiRoom, ref
 
-from ai_memory.__main__ import main
 from ai_memory.store import driver
 
 COMMANDS = (
@@ -26,14 +26,6 @@ COMMANDS = (
     ("drain",),
     ("drain", "--json"),
 )
-
-
-def run(room: WikiRoom, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> tuple[int, str, str]:
-    root = ("--data-dir", str(room.data_dir.root))
-    scope = ("--workspace", "default", "--project", "shop") if words[0] not in ("reindex", "drain") else ()
-    code = main([*words, *root] if words[0] == "drain" else [*root, *words, *scope])
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 def drop_index(room: WikiRoom) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hand_room import Desk, page
 
-from ai_memory.__main__ import main
 from ai_memory.bridge.calls import Pins, call
+from ai_memory.cli.app import main
 from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
