@@ -4,7 +4,7 @@ The layout is that of `ai_memory.store.outbox`, which says it with more comfort;
 `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers.
 """
 
-# ruff: noqa: PTH102, PTH103, PTH104, PTH112, PTH113, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
+# ruff: noqa: PTH102, PTH103, PTH104, PTH112, PTH113, PTH116, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
 
 import json
 import os
@@ -114,7 +114,7 @@ class Start:
         return bool(cwd) and real_path(cwd) in self.folders
 
     def _claim_newest(self) -> "tuple[str, str]":
-        """Newest first; among handoffs of one moment the more specific folder's. Losing a race tries the next."""
+        """In the order of `_candidates`. Losing a race tries the next."""
         for handoff in self._candidates():
             for name in self._rendered(handoff):
                 text = self._claim(name, handoff)
@@ -123,13 +123,16 @@ class Start:
         return "", ""
 
     def _candidates(self) -> "list[str]":
-        found: dict[str, None] = {}
+        """Ids of what is meant for these folders: what was left on purpose first, then newest first."""
+        found: dict[str, bool] = {}
         for key in self.keys:
-            for name in _list(os.path.join(self.outbox, "by-dir", key)):
+            folder = os.path.join(self.outbox, "by-dir", key)
+            for name in _list(folder):
                 if len(name) == 32:
-                    found[name] = None
+                    found[name] = found.get(name, False) or _holds_something(os.path.join(folder, name))
         own = self._own_sessions() if self.source == "clear" else ()
-        return [one for one in sorted(found, reverse=True) if not own or not self._is_from(one, own)]
+        in_order = sorted(found, key=lambda one: (found[one], one), reverse=True)
+        return [one for one in in_order if not own or not self._is_from(one, own)]
 
     def _rendered(self, handoff: str) -> "Iterable[str]":
         yield f"open/{handoff}.md"
@@ -198,6 +201,14 @@ class Start:
     def recap(self) -> str:
         """What was asked in this session before its last compaction, or nothing."""
         return _text_of(os.path.join(self.outbox, "recaps", f"{self.session}.md"), _TEXT_BYTES) or ""
+
+
+def _holds_something(path: str) -> bool:
+    """Whether the entry of a handoff says that it was left on purpose: its text is one word, else empty."""
+    try:
+        return os.stat(path).st_size > 0
+    except OSError:
+        return False
 
 
 def _text_of(path: str, limit_bytes: int) -> "str | None":

@@ -286,8 +286,9 @@ class PageWork:
         project = change.project(ref.workspace, ref.project)
         if handoff.origin == "manual" and project is not None:
             names.append(project_name(handoff.id, project.id))
+        mark = sanitize(handoff.origin if handoff.origin == "manual" else "")  # a start takes these first
         for name in names:
-            change.outbox_put(name, sanitize(""))
+            change.outbox_put(name, mark)
 
     def directories(self, handoff: Handoff, ref: PageRef) -> list[str]:
         """Directories whose starts shall be shown the handoff. One that was made elsewhere for a project goes to where

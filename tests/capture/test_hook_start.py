@@ -33,10 +33,12 @@ class Post(Desk):
     def close(self) -> None:
         self._lock.close()
 
-    def put(self, handoff: str = ID, *folders: Path, text: str = "Handoff text", name: str = "") -> None:
+    def put(
+        self, handoff: str = ID, *folders: Path, text: str = "Handoff text", name: str = "", mark: str = ""
+    ) -> None:
         self.outbox.put(name or open_name(handoff), text)
         for entry in directory_names(handoff, [str(folder) for folder in folders or (self.checkout,)]):
-            self.outbox.put(entry, "")
+            self.outbox.put(entry, mark)
 
     def start(self, session: str = "new", agent: str = "claude-code", **more: object) -> bytes:
         payload = self.payload("SessionStart", session_id=session, source="startup") | more
@@ -123,6 +125,13 @@ def test_the_newest_handoff_goes_first(post: Post) -> None:
     post.put(NEWER, text="newer")
     assert b"newer" in post.start("one")
     assert b"older" in post.start("two")
+
+
+def test_what_was_left_on_purpose_goes_before_what_is_newer(post: Post) -> None:
+    post.put(ID, text="on purpose", mark="manual")
+    post.put(NEWER, text="newer")
+    assert b"on purpose" in post.start("one")
+    assert b"newer" in post.start("two")
 
 
 def test_a_handoff_for_a_folder_reaches_what_lies_below_it_and_nothing_beside(post: Post) -> None:
