@@ -5,6 +5,7 @@ that is given a handoff, and one that is given a brief too <= 6 times `python -I
 `ai-memory --version` <= 1.5 times `python -c pass`.
 Minima of interleaved runs, CPU time of the child alone (the drain is kept from starting by a fresh beat). The
 launcher of `--version` is that of today's pip; an older one imports `re`, which costs 8 ms and is not ours.
+Beside them stand the least that a hook can be, a shell that writes its input down, and a node program that parses it.
 """
 
 import json
@@ -22,6 +23,12 @@ from ai_memory.hook_places import directory_key
 
 HOOK = Path(__file__).parents[2] / "ai_memory" / "hook.py"
 ROUNDS = 25
+
+
+NODE = (
+    "let text = ''; process.stdin.on('data', part => text += part).on('end', () =>"
+    " require('fs').writeFileSync(process.argv[1], JSON.stringify(JSON.parse(text))))"
+)
 
 
 def prompt(size: int = 16 << 10) -> str:
@@ -155,6 +162,14 @@ def main(rounds: int = ROUNDS) -> None:
         world.handoff()
         return cpu_ms([*hook, "session-start"], world.payload("SessionStart", source="startup"), world.environ)
 
+    def shell() -> float:
+        words = ["/bin/sh", "-c", 'cat > "$1"', "sh", str(world.data / "plain")]
+        return cpu_ms(words, world.payload("UserPromptSubmit", prompt=text), world.environ)
+
+    def node() -> float:
+        words = [shutil.which("node") or "", "-e", NODE, str(world.data / "plain")]
+        return cpu_ms(words, world.payload("UserPromptSubmit", prompt=text), world.environ)
+
     def version() -> float:
         launcher = "import sys; from ai_memory.__main__ import main; sys.exit(main())"
         return cpu_ms([python, "-c", launcher, "--version"], b"", world.environ)
@@ -169,9 +184,12 @@ def main(rounds: int = ROUNDS) -> None:
         "capture, an edit": (tool, "python -I -S -c pass", 3.0),
         "session start with a handoff": (start, "python -I -S -c pass", 6.0),
         "the same, with a marker and a brief": (start_with_brief, "python -I -S -c pass", 6.0),
+        "sh with cat": (shell, "", 1.0),
         "python -c pass": (plain, "", 1.0),
         "ai-memory --version": (version, "python -c pass", 1.5),
     }
+    if shutil.which("node"):
+        cases["a node hook that parses and writes"] = (node, "", 1.0)
     best = dict.fromkeys(cases, float("inf"))
     try:
         for _ in range(rounds):
