@@ -24,8 +24,10 @@ from ai_memory.store.stamps import Stamps
 from ai_memory.store.wiki import Wiki
 from ai_memory.store.worktree import WorkTree, join, read_regular
 
-_SWAP_TRIES = 20
-"""How often the branch may move under us: each time a person's git finished a commit in between."""
+_SWAP_TRIES = 5
+"""How often the branch may move under us, each time as a person's git finished a commit in between. Then the next one
+is made with the branch's lock in hand, for which git waits 100 ms: beside a script that committed all the time on a
+busy machine 20 tries were not enough (2026-11-30)."""
 
 _LANDED_WITHIN = 10_000
 """How many commits back from the head a killed writer's commit is looked for."""
@@ -107,22 +109,33 @@ class RollForward:
         if not change.paths:
             return None, {}
         for _ in range(_SWAP_TRIES):
-            head = self._wiki.head()
-            landed = self._landed(change, head)
-            if landed is not None:
-                kept, missing = self._kept_and_missing(landed, head)
-                if not missing:
-                    return landed, kept
-            else:
-                kept, missing = {}, self._wanted(change, head)
-                if not missing:
-                    return head, {path: row.content for path, row in change.paths.items()}
-            commit = self._write(change, head, missing)
-            self._step("objects")
-            if self._wiki.swap_branch(head, commit):
-                self._step("ref")
-                return commit, {**kept, **missing}
-        raise StoreFault("The wiki's branch moves all the time.", hint="Stop the git commands that run there.")
+            done = self._commit_on(change, self._wiki.head(), self._wiki.swap_branch)
+            if done is not None:
+                return done
+        with self._wiki.branch_held() as swap:
+            done = self._commit_on(change, self._wiki.head(), swap)
+        assert done is not None  # nobody else moves a branch that we hold
+        return done
+
+    def _commit_on(
+        self, change: Pending, head: str | None, swap: Callable[[str | None, str], bool]
+    ) -> tuple[str | None, Mapping[str, bytes | None]] | None:
+        """None when the branch had moved from `head` by the time the commit was made."""
+        landed = self._landed(change, head)
+        if landed is not None:
+            kept, missing = self._kept_and_missing(landed, head)
+            if not missing:
+                return landed, kept
+        else:
+            kept, missing = {}, self._wanted(change, head)
+            if not missing:
+                return head, {path: row.content for path, row in change.paths.items()}
+        commit = self._write(change, head, missing)
+        self._step("objects")
+        if not swap(head, commit):
+            return None
+        self._step("ref")
+        return commit, {**kept, **missing}
 
     def _landed(self, change: Pending, head: str | None) -> str | None:
         """The commit with which a killed writer put this change on the branch, or None.

@@ -7,7 +7,8 @@ where this costs 11 (2026-11-30).
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -247,16 +248,27 @@ class Wiki:
         """Move `main` from `old` to `new`; False when it points elsewhere by now.
 
         Durable once `branch_folder` is synced.
+        """
+        with self.branch_held() as swap:
+            return swap(old, new)
+
+    @contextmanager
+    def branch_held(self) -> Iterator[Callable[[str | None, str], bool]]:
+        """Nobody else moves `main` within the block, which gets what `swap_branch` does.
 
         Not by dulwich: a writer killed there left a `main.lock` that stopped every later one.
         """
         branch = self._git / BRANCH
         branch.parent.mkdir(parents=True, exist_ok=True)
         with gitlock.locked(branch, self._git / OWN_BRANCH_LOCK) as put:
-            if self.head() != old:
-                return False
-            put(f"{new}\n".encode())
-        return True
+
+            def swap(old: str | None, new: str) -> bool:
+                if self.head() != old:
+                    return False
+                put(f"{new}\n".encode())
+                return True
+
+            yield swap
 
     @property
     def branch_folder(self) -> Path:

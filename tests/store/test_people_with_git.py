@@ -180,6 +180,27 @@ def test_writers_beside_a_person_who_adds_and_commits_all_the_time_all_succeed(d
     desk.assert_in_step()
 
 
+def test_a_branch_that_moves_at_every_try_is_held_in_the_end(desk: Desk) -> None:
+    moved: list[bool] = []
+
+    def commit(name: str) -> None:
+        if name == "objects":
+            desk.file("notes/b.md").write_text(f"# B {len(moved)}\n")
+            try:
+                desk.git("commit", "-qam", "mine")
+            except subprocess.CalledProcessError:  # we hold the branch
+                moved.append(False)
+            else:
+                moved.append(True)
+
+    desk.write("notes/a.md", "# A by tool\n", step=commit)
+    assert moved == [True] * 5 + [False]
+    desk.memory().adopt()
+    assert desk.text("notes/a.md") == "# A by tool\n"
+    assert desk.text("notes/b.md") == "# B 5\n"
+    desk.assert_in_step()
+
+
 def test_a_commit_by_a_person_between_our_commit_point_and_the_branch_is_joined(desk: Desk) -> None:
     done: list[str] = []
 
