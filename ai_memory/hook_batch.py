@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from ai_memory import hook_front, hook_payload, hook_places, hook_policy, hook_spool
+from ai_memory import hook_call, hook_front, hook_payload, hook_places, hook_policy, hook_spool
 from ai_memory.hook_producer import FLAGS
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ SHOWN = 20
 class Batch:
     """One call. `accepted` events lie in the spool; `dropped` ones the person's own policy keeps out."""
 
-    def __init__(self, options: "hook_front.Options") -> None:
+    def __init__(self, options: "hook_call.Options") -> None:
         self.options = options
         self.data_dir = hook_places.find_data_dir(options.data_dir, os.environ)
         self.accepted = self.dropped = self.refused = 0
@@ -38,7 +38,7 @@ class Batch:
 
     def run(self, lines: "BinaryIO") -> None:
         """Take the events line by line; ends early when the spool has no room."""
-        if not hook_front.is_initialised(self.data_dir):
+        if not hook_call.is_initialised(self.data_dir):
             self._refuse(1, f"{self.data_dir} is no data dir: run ai-memory init")
             self.next_line = 1
             return
@@ -88,9 +88,9 @@ class Batch:
             self.accepted += 1
         return ""
 
-    def _call(self, told: "Mapping[str, Any]") -> "hook_front.Call":
+    def _call(self, told: "Mapping[str, Any]") -> "hook_call.Call":
         given = self.options
-        options = hook_front.Options([])
+        options = hook_call.Options([])
         options.event = _word(told, "event") or given.event
         options.agent = _word(told, "agent") or given.agent
         options.is_allowlist = given.is_allowlist
@@ -100,13 +100,13 @@ class Batch:
             if value := _word(told, name.replace("-", "_")):
                 options.producer[name] = value
         inner = told.get("payload")
-        return hook_front.Call(
+        return hook_call.Call(
             options,
             inner if isinstance(inner, dict) else told,
             agent=hook_payload.canonical_agent(options.agent),
             data_dir=self.data_dir,
             flags=[],
-            is_off=hook_front.is_off(os.environ),
+            is_off=hook_call.is_off(os.environ),
         )
 
     def _refuse(self, number: int, reason: str) -> None:
@@ -140,7 +140,7 @@ def _word(told: "Mapping[str, Any]", name: str) -> str:
 
 def main(argv: "Sequence[str]") -> int:
     """Take the lines of stdin; 0 when each was accepted or dropped by policy, else 1."""
-    batch = Batch(hook_front.Options(argv))
+    batch = Batch(hook_call.Options(argv))
     batch.run(sys.stdin.buffer)
     sys.stdout.write(json.dumps(batch.answer(), ensure_ascii=False) + "\n")
     sys.stdout.flush()

@@ -6,7 +6,8 @@ from ai_memory.capture import handoffs
 from ai_memory.capture.batches import scope_of
 from ai_memory.capture.digest import digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
-from ai_memory.capture.page_work import PageWork, composed, find_handoff, open_automatic, spliced
+from ai_memory.capture.page_work import PageWork, find_handoff, open_automatic, spliced
+from ai_memory.capture.session_page import composed
 from ai_memory.clock import rfc3339
 from ai_memory.model import MACHINE, Page, PageRef
 from ai_memory.store import state_sessions

@@ -1,18 +1,18 @@
 """What becomes of sessions that ended or paused: pages, handoffs, and the outbox that the next start looks into."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 
 from ai_memory.capture import crediting, handoffs, session_page
 from ai_memory.capture.attribution import Attribution
-from ai_memory.capture.batches import Place, scope_of
+from ai_memory.capture.batches import scope_of
 from ai_memory.capture.digest import Taken, digest
 from ai_memory.capture.handoffs import Handoff, HandoffState
 from ai_memory.capture.rules import Rules
-from ai_memory.capture.session_page import SessionPage
+from ai_memory.capture.session_page import SessionPage, composed
+from ai_memory.capture.visits import Visit, counted, put_visit, visited
 from ai_memory.errors import LockBusy, MemoryFault, StoreFault
-from ai_memory.model import MACHINE, Page, PageRef, Sanitized, Scope
+from ai_memory.model import MACHINE, Page, PageRef, Sanitized
 from ai_memory.store import session_lookup, state_sessions
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change
@@ -21,16 +21,12 @@ from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, Provisional, directory_names, open_name, project_name
 from ai_memory.store.session_lookup import SessionFilter
 from ai_memory.store.snapshot import Filter, Snapshot
-from ai_memory.store.state import PageSession, pages_of_session
 from ai_memory.store.state_sessions import Observation, Session
-from ai_memory.text.page import compose, splice
-from ai_memory.text.sanitize import OwnPatterns, sanitize, sanitize_again, sanitize_edit, sanitize_page
+from ai_memory.text.page import splice
+from ai_memory.text.sanitize import OwnPatterns, sanitize, sanitize_again, sanitize_edit
 
 REFRESH_US = 60_000_000
 """A session's page is committed at most this often while it runs (decision A14)."""
-_IN_ORDER = attrgetter("at_us", "event_id")
-_VISIT = "visit "
-"""Role of a page that tells what a session did in another project; its version follows."""
 MAX_OPEN_LOOKED_AT = 200
 MAX_SESSIONS_LOOKED_AT = 20
 """Of a project, for the folders in which its next session may start."""
@@ -47,18 +43,6 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class _Visit:
-    """What a session did in another project, as a page of that one."""
-
-    session: Session
-    """As that project sees it."""
-    page: SessionPage
-    scope: Scope
-    versions: frozenset[str]
-    """Those that rules wrote of it before: any other is a person's."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Ready:
     """One ended session, computed before the lock is taken."""
 
@@ -66,7 +50,7 @@ class _Ready:
     page: SessionPage | None
     handoff: Handoff | None
     directories: tuple[str, ...] = ()
-    visits: tuple[_Visit, ...] = ()
+    visits: tuple[Visit, ...] = ()
     given_back: tuple[PageRef, ...] = ()
     """Pages of handoffs that this session took although it did nothing."""
 
@@ -134,42 +118,18 @@ class PageWork:
         if not session.work:
             return _Ready(session, None, None, given_back=self._given_back(observations))
         root = scope_of(session).root or session.cwd
-        visits = self._visits(session, elsewhere)
+        visits = visited(self._memory, self._attribution, session, elsewhere)
         page = session_page.session_page(
             session,
             observations,
             root=root,
             taken=self.taken(session, observations),
-            elsewhere=_counted(visits),
+            elsewhere=counted(visits),
         )
         identifier = session.handoff or handoffs.handoff_id(session.ended_at_us or 0, f"{session.id}:end")
         handoff = self.automatic(session, observations, identifier, ended=True)
         directories = self._attribution.handoff_directories(session.cwd)
         return _Ready(session, page, handoff, tuple(directories), visits=visits)
-
-    def _visits(self, session: Session, elsewhere: Mapping[str, Sequence[Observation]]) -> tuple[_Visit, ...]:
-        """Pages for the other projects in which the session worked; several folders of one project make one page."""
-        if not elsewhere:
-            return ()
-        rows: dict[tuple[str, str], list[Observation]] = {}
-        scopes: dict[tuple[str, str], Place] = {}
-        for folder, some in elsewhere.items():
-            place = self._attribution.place(folder)
-            name = (place.scope.workspace, place.scope.project)
-            rows.setdefault(name, []).extend(some)
-            scopes.setdefault(name, place)
-        with self._memory.state_reading() as connection:
-            written = pages_of_session(connection, session.id) if connection is not None else []
-        return tuple(self._visit(session, sorted(rows[name], key=_IN_ORDER), scopes[name], written) for name in rows)
-
-    def _visit(
-        self, session: Session, rows: Sequence[Observation], place: Place, written: Iterable[PageSession]
-    ) -> _Visit:
-        there = crediting.visit(session, rows, place)
-        page = session_page.session_page(there, rows, root=place.scope.root or there.cwd)
-        ref = PageRef(there.workspace, there.project, page.path)
-        versions = {one.role.removeprefix(_VISIT) for one in written if one.page == ref and one.role.startswith(_VISIT)}
-        return _Visit(there, page, place.scope, frozenset(versions))
 
     def automatic(
         self, session: Session, observations: Sequence[Observation], identifier: str, *, ended: bool
@@ -230,7 +190,7 @@ class PageWork:
             counted.handoffs += self._write_handoff(change, one, one.handoff, rivals[session.id])
         for visit in one.visits:
             change.ensure_project(visit.scope)
-            _put_visit(change, visit, self.own)
+            put_visit(change, visit, self.own)
         for ref in one.given_back:
             counted.reopened += self._give_back(change, ref, session)
         change.state("session-covered", session=session.id, observations=session.observations, page_version=version)
@@ -417,30 +377,6 @@ def put_page(change: Change, session: Session, page: SessionPage, own: OwnPatter
         at_us=session.last_at_us,
     )
     return blob_id(text.encode("utf-8"))
-
-
-def _put_visit(change: Change, visit: _Visit, own: OwnPatterns) -> None:
-    """Write the page in the project that was worked in, unless someone rewrote it."""
-    session = visit.session
-    ref = PageRef(session.workspace, session.project, visit.page.path)
-    text = composed(visit.page.frontmatter, visit.page.body, own)
-    present = change.page(ref)
-    if present is not None and (present.pinned or present.version not in visit.versions):
-        return
-    change.put(ref, text, expected_version=present.version if present is not None else None)
-    role = f"{_VISIT}{blob_id(text.encode('utf-8'))}"
-    place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
-    change.state("page-session", **place, session=session.id, role=role, at_us=session.last_at_us)
-
-
-def _counted(visits: Sequence[_Visit]) -> dict[str, int]:
-    """Observations by the project in which they were made."""
-    return {f"{one.session.workspace}/{one.session.project}": one.session.observations for one in visits}
-
-
-def composed(frontmatter: dict[str, object], body: str, own: OwnPatterns) -> Sanitized:
-    """A whole page of ours, scrubbed once more."""
-    return sanitize_page(compose(frontmatter, body), own)
 
 
 def spliced(page: Page, changes: dict[str, object]) -> Sanitized:

@@ -7,7 +7,10 @@ from ai_memory.capture import prompts
 from ai_memory.capture.digest import COMPLETED, Command, Digest, Taken, digest, subject_of
 from ai_memory.capture.words import agent_name, clock_time, code, count, duration, listed, minute, plain
 from ai_memory.clock import rfc3339
+from ai_memory.model import Sanitized
 from ai_memory.store.state_sessions import Observation, Session, short_id
+from ai_memory.text.page import compose
+from ai_memory.text.sanitize import OwnPatterns, sanitize_page
 
 RAW_HEAD = 250
 RAW_TAIL = 250
@@ -29,6 +32,11 @@ class SessionPage:
     @property
     def title(self) -> str:
         return str(self.frontmatter["title"])
+
+
+def composed(frontmatter: dict[str, object], body: str, own: OwnPatterns) -> Sanitized:
+    """A whole page of ours, scrubbed once more."""
+    return sanitize_page(compose(frontmatter, body), own)
 
 
 def page_path(session: Session) -> str:

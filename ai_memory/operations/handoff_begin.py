@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from ai_memory.capture import handoffs
 from ai_memory.capture.handoffs import Handoff, HandoffState
-from ai_memory.capture.page_work import composed
+from ai_memory.capture.session_page import composed
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope

@@ -5,6 +5,8 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 
 def fifo(path: Path) -> None:
     """Whoever opens it for reading waits for a writer."""
@@ -36,6 +38,8 @@ def folder(path: Path) -> None:
 
 
 ODD: list[Callable[[Path], None]] = [fifo, unix_socket, endless, loop, folder]
+TELLING = [fifo, folder, *(pytest.param(make, marks=pytest.mark.slow) for make in (unix_socket, endless, loop))]
+"""The same; by default only the two that differ most, where each trial takes a second."""
 
 
 def replace(path: Path, make: Callable[[Path], None]) -> None:

@@ -16,7 +16,9 @@ HEAVY = {
     *("platformdirs", "random", "shutil", "signal", "site", "socket", "sqlite3", "subprocess", "tempfile", "threading"),
     *("tomllib", "typing", "unicodedata", "urllib", "uuid"),
 }
-BASE = {"ai_memory", "ai_memory.hook_front", "ai_memory.hook_payload", "ai_memory.hook_places"}
+BASE = {
+    *("ai_memory", "ai_memory.hook_front", "ai_memory.hook_call", "ai_memory.hook_payload", "ai_memory.hook_places"),
+}
 CAPTURE = BASE | {"ai_memory.hook_policy", "ai_memory.hook_event", "ai_memory.hook_spool", "ai_memory.scrub"}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import forked
 import pytest
 from hook_runs import Desk
-from odd_files import ODD, fifo, replace
+from odd_files import ODD, TELLING, fifo, replace
 from terminals import NINE_US, Agent, Room
 
 from ai_memory.hook_places import directory_key
@@ -88,7 +88,7 @@ def test_a_hook_spools_its_event_whatever_stands_in_the_checkout(
     assert place.event()["cwd"] == str(cwd)
 
 
-@pytest.mark.parametrize("make", ODD)
+@pytest.mark.parametrize("make", TELLING)
 @pytest.mark.parametrize("name", IN_DATA_DIR)
 def test_a_starting_session_is_answered_whatever_stands_in_the_data_dir(
     place: Place, name: str, make: Callable[[Path], None]
@@ -112,7 +112,7 @@ def test_a_command_ends_where_a_fifo_stands_in_the_checkout(place: Place, name: 
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
 
 
-@pytest.mark.parametrize("make", ODD)
+@pytest.mark.parametrize("make", TELLING)
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_a_drain_applies_events_whatever_stands_in_the_checkout(
     tmp_path: Path, name: str, make: Callable[[Path], None]

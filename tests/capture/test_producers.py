@@ -141,7 +141,7 @@ def test_no_data_dir_is_told(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_a_full_spool_names_the_line_to_go_on_from(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ai_memory.hook_front import Options
+    from ai_memory.hook_call import Options
 
     monkeypatch.setattr(hook_batch, "ROOM_S", 0.0)
     monkeypatch.setattr(hook_batch, "LOOK_EVERY", 2)
