@@ -2,9 +2,8 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_room import Room
@@ -12,7 +11,6 @@ from cli_room import Room
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 from ai_memory.store.memory import Memory
-from ai_memory.store.snapshot import Snapshot
 from ai_memory.store.state import open_state
 from ai_memory.store.state_sessions import Session, put_session
 
@@ -403,17 +401,14 @@ def test_an_editor_that_fails_writes_nothing(room: Room, monkeypatch: pytest.Mon
 
 def test_the_version_in_an_answer_is_never_that_of_another_writer(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     version = write(room)
-    read = Memory.reading
+    look = Memory.after_write
     other = "# Theirs\n"
 
-    @contextmanager
-    def after_another_write(memory: Memory, **how: bool) -> Iterator[Snapshot]:
-        if memory.exists and room.file("notes/retry-budget.md").read_text() == BODY + "mine\n":
-            room.process("write-page", "-p", "notes/retry-budget.md", "-b", other, check=True)
-        with read(memory, **how) as snapshot:
-            yield snapshot
+    def after_another_write(memory: Memory, *what: Any, **how: Any) -> Any:
+        room.process("write-page", "-p", "notes/retry-budget.md", "-b", other, check=True)
+        return look(memory, *what, **how)
 
-    monkeypatch.setattr(Memory, "reading", after_another_write)
+    monkeypatch.setattr(Memory, "after_write", after_another_write)
     answer = room.json("write-page", "-p", "notes/retry-budget.md", "-b", BODY + "mine\n")
     assert room.file("notes/retry-budget.md").read_text() == other
     ours = room.git("rev-parse", f"{answer['commit']}:default/shop/notes/retry-budget.md").strip()

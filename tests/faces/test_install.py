@@ -131,6 +131,7 @@ def test_a_command_of_somebody_else_is_never_replaced(machine: Machine) -> None:
     assert machine.command.read_text() == "theirs"
 
 
+@pytest.mark.slow
 def test_a_package_that_cannot_be_had_leaves_nothing_behind(machine: Machine) -> None:
     done = machine.run(PIP_FIND_LINKS=str(machine.home))
     assert done.returncode == 1
@@ -146,6 +147,7 @@ def test_a_folder_that_was_there_before_stays_though_it_is_empty(machine: Machin
     assert machine.files() == [folder]
 
 
+@pytest.mark.slow
 def test_an_uninstall_takes_the_folders_away_that_the_install_made(machine: Machine) -> None:
     assert machine.run().returncode == 0
     assert machine.run("--uninstall").returncode == 0

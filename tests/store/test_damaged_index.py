@@ -101,6 +101,7 @@ def test_an_index_with_any_page_of_it_zeroed_costs_at_most_one_refusal(
         check(damaged(sound, zero), capsys, number % len(COMMANDS), f"page {number + 1}")
 
 
+@pytest.mark.slow
 def test_an_index_with_bytes_changed_at_random_stops_nothing_and_a_rebuild_mends_it(
     sound: WikiRoom, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
