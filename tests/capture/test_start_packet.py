@@ -148,7 +148,9 @@ def test_the_name_in_the_status_is_the_id_of_the_agent() -> None:
     assert _from("anything else") == ""
 
 
-@pytest.mark.parametrize("size", [0, 2_000, 5_000, 6_500, 7_800, 8_800])
+@pytest.mark.parametrize(
+    "size", [0, 6_500, 8_800, *(pytest.param(size, marks=pytest.mark.slow) for size in (2_000, 5_000, 7_800))]
+)
 def test_handoff_and_brief_share_ten_thousand_characters_and_both_fences_close(furnished: House, size: int) -> None:
     furnished.opt_in("max_chars = 8000\n")
     for number in range(30):

@@ -166,12 +166,12 @@ class Life:
         assert [mark for mark in self.marks if mark not in everything] == [], self.told
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_random_life_loses_nothing_and_keeps_all_in_step(room: WikiRoom, seed: int) -> None:
     Life(room, seed).live(14)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 140))
+@pytest.mark.parametrize("seed", range(100, 142))
 def test_a_long_random_life_loses_nothing_and_keeps_all_in_step(room: WikiRoom, seed: int) -> None:
     Life(room, seed).live(60)
