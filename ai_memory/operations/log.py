@@ -13,6 +13,7 @@ from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.sessions import SessionName
 from ai_memory.operations.unscoped import resolve_for
+from ai_memory.store.span import Key, Span
 from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from ai_memory.store.driver import Connection
     from ai_memory.store.journal import StoredEvent
     from ai_memory.store.memory import Memory
-
-Key = tuple[int, str]
-"""Place of an entry: time in µs, then id."""
 
 _NEWEST: Key = (LATEST_US + 1, "")
 _CURSOR = re.compile(r"([0-9]{1,18}):([0-9A-Za-z-]{1,200})")
@@ -88,7 +86,7 @@ def log(
             memory, workspace, project, everywhere=everywhere or session is not None, snapshot=snapshot
         )
     place = None if everywhere or session is not None or scope is None else (scope.workspace, scope.project)
-    span = _Span(place, None, max(since_us, 0), end, limit + 1)
+    span = Span(end, limit + 1, place, since_us=max(since_us, 0))
     with memory.state_reading() as connection:
         if session is not None:
             span = replace(span, session=known_session_of(connection, session))
@@ -97,17 +95,6 @@ def log(
     found = sorted([*events, *mutations], key=lambda one: one[0], reverse=True)
     older = f"{found[limit - 1][0][0]}:{found[limit - 1][0][1]}" if len(found) > limit else None
     return Log(scope, tuple(entry for _, entry in reversed(found[:limit])), older, (*untold, *gaps))
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """What is asked of each source."""
-
-    place: tuple[str, str] | None
-    session: str | None
-    since_us: int
-    before: Key
-    limit: int
 
 
 def _parsed(cursor: str) -> Key:
@@ -127,22 +114,14 @@ def known_session_of(connection: "Connection | None", name: str) -> str:
     return find_session(connection, name).id
 
 
-def _events(connection: "Connection", span: _Span) -> list[tuple[Key, LogEntry]]:
+def _events(connection: "Connection", span: Span) -> list[tuple[Key, LogEntry]]:
     from ai_memory.store import journal
 
-    found = journal.newest(
-        connection,
-        place=span.place,
-        session=span.session,
-        since_us=span.since_us,
-        before=span.before,
-        limit=span.limit,
-    )
-    return [(one.key, _event_entry(one)) for one in found]
+    return [(one.key, _event_entry(one)) for one in journal.newest(connection, span)]
 
 
 def _mutations(
-    memory: "Memory", connection: "Connection | None", span: _Span
+    memory: "Memory", connection: "Connection | None", span: Span
 ) -> tuple[list[tuple[Key, LogEntry]], tuple[str, ...]]:
     """Rows of the audit table, and what commits tell beyond them."""
     from ai_memory.store import audit
@@ -151,14 +130,7 @@ def _mutations(
     rows: list[Mutation] = []
     known: set[str] = set()
     if connection is not None:
-        rows = audit.newest(
-            connection,
-            place=span.place,
-            session=span.session,
-            since_us=span.since_us,
-            before=span.before,
-            limit=span.limit,
-        )
+        rows = audit.newest(connection, span)
         known = audit.known(connection, [one.id for one in told], place=span.place)
     commits = {one.id: one.commit for one in told}
     rows = [replace(one, commit=commits.get(one.id, "")) for one in rows]
@@ -167,21 +139,14 @@ def _mutations(
     return [((one.at_us, one.id), _mutation_entry(one)) for one in found], gaps
 
 
-def _commits(memory: "Memory", span: _Span) -> "tuple[list[Mutation], bool]":
+def _commits(memory: "Memory", span: Span) -> "tuple[list[Mutation], bool]":
     from ai_memory.store import commits  # the git library
     from ai_memory.store.wiki import Wiki
 
     if not memory.exists:
         return [], True
     with closing(Wiki(memory.data_dir.git)) as wiki:
-        told = commits.newest(
-            wiki,
-            place=span.place,
-            session=span.session,
-            since_us=span.since_us,
-            before=span.before,
-            limit=span.limit,
-        )
+        told = commits.newest(wiki, span)
     return told.mutations, told.is_whole
 
 

@@ -8,6 +8,7 @@ from ai_memory.clock import LATEST_US
 from ai_memory.operations.log import known_session_of
 from ai_memory.operations.sessions import ObservationRow, observation_row
 from ai_memory.operations.unscoped import resolve_for
+from ai_memory.store.span import Span
 
 if TYPE_CHECKING:
     from ai_memory.model import Scope
@@ -67,9 +68,7 @@ class Tail:
             if connection is None:
                 return []
             self._seq = journal.last_seq(connection)
-            found = journal.newest(
-                connection, place=self._place, session=self._session, before=(LATEST_US + 1, ""), limit=count
-            )
+            found = journal.newest(connection, Span((LATEST_US + 1, ""), count, self._place, self._session))
         return [_row(one) for one in reversed(found) if one.seq <= self._seq]
 
     def more(self) -> list[TailRow]:

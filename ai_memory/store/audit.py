@@ -13,6 +13,7 @@ from ai_memory.model import MACHINE, Author, Caller, Sanitized
 from ai_memory.store import state_schema
 from ai_memory.store.addresses import meta_project, page_ref
 from ai_memory.store.driver import Connection
+from ai_memory.store.span import Span
 from ai_memory.text.sanitize import sanitize_line
 
 KEPT_US = 365 * 86_400 * 1_000_000
@@ -149,28 +150,20 @@ def put(connection: Connection, mutation: Mutation) -> None:
     connection.execute(PUT, parameters(mutation))
 
 
-def newest(
-    connection: Connection,
-    *,
-    place: tuple[str, str] | None = None,
-    session: str | None = None,
-    since_us: int = 0,
-    before: tuple[int, str],
-    limit: int,
-) -> list[Mutation]:
-    """Rows of that project and those of none, newest first, from `since_us` on and before the key (time, id)."""
+def newest(connection: Connection, span: Span) -> list[Mutation]:
+    """Rows of that span, newest first; of a project, also those that belong to none."""
     if not is_kept(connection):
         return []
-    conditions, values = ["at_us >= ?", "(at_us, change_id) < (?, ?)"], [since_us, *before]
-    if place is not None:
+    conditions, values = ["at_us >= ?", "(at_us, change_id) < (?, ?)"], [span.since_us, *span.before]
+    if span.place is not None:
         conditions.append("(workspace = ? AND project = ? OR workspace = '')")
-        values += place
-    if session is not None:
+        values += span.place
+    if span.session is not None:
         conditions.append("session = ?")
-        values.append(session)
+        values.append(span.session)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM audit WHERE {' AND '.join(conditions)} ORDER BY at_us DESC, change_id DESC LIMIT ?",
-        (*values, limit),
+        (*values, span.limit),
     )
     return [Mutation(*row) for row in rows]
 

@@ -7,6 +7,7 @@ from ai_memory.model import MACHINE, Author
 from ai_memory.store.addresses import is_ours
 from ai_memory.store.audit import Mutation, Touched, verb_of, with_paths, with_trailers
 from ai_memory.store.change_ids import exact_us
+from ai_memory.store.span import Span
 from ai_memory.store.wiki import CommitNote, Wiki
 
 MAX_LOOKED_AT = 5_000
@@ -23,27 +24,20 @@ class Told:
     is_whole: bool
 
 
-def newest(
-    wiki: Wiki,
-    *,
-    place: tuple[str, str] | None = None,
-    session: str | None = None,
-    since_us: int = 0,
-    before: tuple[int, str],
-    limit: int,
-) -> Told:
-    """What first parents tell of pages of that project, from `since_us` on and before the key (time, change id)."""
+def newest(wiki: Wiki, span: Span) -> Told:
+    """What first parents tell of pages in that span, newest first."""
     found: list[Mutation] = []
     looked_at = 0
     for commit, note, mutation in _notes(wiki):
-        if mutation.at_us < since_us or len(found) >= limit:
+        if mutation.at_us < span.since_us or len(found) >= span.limit:
             break
-        if (mutation.at_us, mutation.id) >= before or (session is not None and mutation.session != session):
+        is_of_session = span.session is None or mutation.session == span.session
+        if (mutation.at_us, mutation.id) >= span.before or not is_of_session:
             continue
         if looked_at >= MAX_LOOKED_AT:
             return Told(found, is_whole=False)
         looked_at += 1
-        touched = _touched(wiki, commit, place)
+        touched = _touched(wiki, commit, span.place)
         if touched:
             found.append(with_paths(mutation, touched, moved_from=note.trailers.get("Moved-From", "")))
     return Told(found, is_whole=True)

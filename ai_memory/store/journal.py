@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ai_memory.store.driver import Connection
+from ai_memory.store.span import Key, Span
 from ai_memory.store.state_sessions import OBSERVATION_COLUMNS, Observation
 
 _COLUMNS = ", ".join(f"o.{name.strip()}" for name in OBSERVATION_COLUMNS.split(","))
@@ -23,44 +24,35 @@ class StoredEvent:
     observation: Observation
 
     @property
-    def key(self) -> tuple[int, str]:
+    def key(self) -> Key:
         """Its place in order of time."""
         return self.observation.at_us, self.observation.event_id
 
 
-def newest(
-    connection: Connection,
-    *,
-    place: tuple[str, str] | None = None,
-    session: str | None = None,
-    since_us: int = 0,
-    before: tuple[int, str],
-    limit: int,
-) -> list[StoredEvent]:
-    """Events of that project or session, newest first, from `since_us` on and before the key (time, event id).
+def newest(connection: Connection, span: Span) -> list[StoredEvent]:
+    """Events of that span, newest first.
 
     Sessions are asked in order of their last event, until none can have a newer one than those found.
     """
     found: list[StoredEvent] = []
-    for identifier, last_at_us in _sessions(connection, place, session, since_us, before[0]):
-        if len(found) >= limit and last_at_us < found[-1].observation.at_us:
+    for identifier, last_at_us in _sessions(connection, span):
+        if len(found) >= span.limit and last_at_us < found[-1].observation.at_us:
             break
         rows = connection.execute(
             f"SELECT o.seq, {_OF_SESSION}, {_COLUMNS} FROM observations o JOIN sessions s ON s.id = o.session"
             " WHERE o.session = ? AND o.at_us >= ? AND (o.at_us, o.event_id) < (?, ?)"
             " ORDER BY o.at_us DESC, o.event_id DESC LIMIT ?",
-            (identifier, since_us, *before, limit),
+            (identifier, span.since_us, *span.before, span.limit),
         )
-        found = sorted([*found, *map(_event, rows)], key=lambda one: one.key, reverse=True)[:limit]
+        found = sorted([*found, *map(_event, rows)], key=lambda one: one.key, reverse=True)[: span.limit]
     return found
 
 
-def _sessions(
-    connection: Connection, place: tuple[str, str] | None, session: str | None, since_us: int, before_us: int
-) -> Sequence[tuple[str, int]]:
+def _sessions(connection: Connection, span: Span) -> Sequence[tuple[str, int]]:
     """(id, last event) of those that can have events in that span, latest last event first."""
+    bounds = [span.since_us, span.before[0]]
     conditions, values = _of(
-        ["last_at_us >= ?", "opened_at_us <= ?"], [since_us, before_us], "", place=place, session=session
+        ["last_at_us >= ?", "opened_at_us <= ?"], bounds, "", place=span.place, session=span.session
     )
     sql = f"SELECT id, last_at_us FROM sessions WHERE {' AND '.join(conditions)} ORDER BY last_at_us DESC, id"
     rows: list[tuple[str, int]] = connection.execute(sql, values).fetchall()

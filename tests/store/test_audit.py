@@ -21,6 +21,7 @@ from ai_memory.store.audit import Mutation
 from ai_memory.store.change_ids import exact_us, new_change_id
 from ai_memory.store.driver import Connection
 from ai_memory.store.memory import Memory
+from ai_memory.store.span import Span
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.store.wiki import Wiki
 
@@ -31,12 +32,12 @@ NOW_US = 1_796_029_200_123_456
 
 def rows(root: Path, **more: object) -> list[Mutation]:
     with memory_at(root).state_reading() as connection:
-        return audit.newest(connection, before=LAST, limit=100, **more) if connection is not None else []  # type: ignore[arg-type]
+        return audit.newest(connection, Span(LAST, 100, **more)) if connection is not None else []  # type: ignore[arg-type]
 
 
 def told(root: Path, **more: object) -> list[Mutation]:
     with closing(Wiki(DataDir(root).git)) as wiki:
-        return commits.newest(wiki, before=LAST, limit=100, **more).mutations  # type: ignore[arg-type]
+        return commits.newest(wiki, Span(LAST, 100, **more)).mutations  # type: ignore[arg-type]
 
 
 def write(memory: Memory, path: str = "a.md", *, project: str = "crash", message: str = "write a.md") -> None:
@@ -197,7 +198,7 @@ def test_rows_older_than_a_year_and_beyond_the_bound_go(root: Path, monkeypatch:
         audit.put(connection, Mutation(new_change_id(at_us), at_us, f"v{number}"))
     monkeypatch.setattr(audit, "KEPT_ROWS", 3)
     assert audit.forget_old(connection, NOW_US) == 3
-    assert [row.verb for row in audit.newest(connection, before=LAST, limit=9)] == ["v5", "v4", "v3"]
+    assert [row.verb for row in audit.newest(connection, Span(LAST, 9))] == ["v5", "v4", "v3"]
 
 
 def test_a_file_of_the_version_before_is_read_and_gets_its_table_with_the_next_write(
@@ -211,11 +212,11 @@ def test_a_file_of_the_version_before_is_read_and_gets_its_table_with_the_next_w
             old.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '0002%'")
     with closing(driver.connect(DataDir(root).state)) as old:
         assert state_schema.version(old) == 1
-        assert audit.newest(old, before=LAST, limit=9) == []
+        assert audit.newest(old, Span(LAST, 9)) == []
         assert audit.known(old, ["x"]) == set()
     with closing(state.open_state(DataDir(root), at_us=NOW_US)) as new:
         audit.put(new, Mutation("c-1", NOW_US, "pause"))
-        assert [row.verb for row in audit.newest(new, before=LAST, limit=9)] == ["pause"]
+        assert [row.verb for row in audit.newest(new, Span(LAST, 9))] == ["pause"]
 
 
 # --- ids of changes ---
@@ -257,12 +258,12 @@ def filled(root: Path) -> Connection:
 def test_pages_of_events_put_together_are_all_events_newest_first(
     filled: Connection, place: tuple[str, str] | None, limit: int
 ) -> None:
-    everything = journal.newest(filled, place=place, before=LAST, limit=1000)
+    everything = journal.newest(filled, Span(LAST, 1000, place))
     condition = "" if place is None else f" WHERE s.project = '{place[1]}'"
     sql = f"SELECT o.at_us, o.event_id FROM observations o JOIN sessions s ON s.id = o.session{condition}"
     assert [one.key for one in everything] == sorted(map(tuple, filled.execute(sql)), reverse=True)
     paged: list[journal.StoredEvent] = []
-    while part := journal.newest(filled, place=place, before=paged[-1].key if paged else LAST, limit=limit):
+    while part := journal.newest(filled, Span(paged[-1].key if paged else LAST, limit, place)):
         paged += part
     assert paged == everything
 
