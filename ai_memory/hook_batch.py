@@ -10,7 +10,6 @@ import sys
 import time
 
 from ai_memory import hook_call, hook_front, hook_payload, hook_places, hook_policy, hook_spool
-from ai_memory.hook_producer import FLAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Batch:
         options.agent = _word(told, "agent") or given.agent
         options.is_allowlist = given.is_allowlist
         options.producer = dict(given.producer)
-        for flag in FLAGS:
+        for flag in hook_call.PRODUCER_FLAGS:
             name = flag.removeprefix("--")
             if value := _word(told, name.replace("-", "_")):
                 options.producer[name] = value

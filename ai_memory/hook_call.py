@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LOOK_S = 1.0
 """How long the folders of an event may take to be looked at."""
 
+PRODUCER_FLAGS = ("--extension", "--source-event", "--ingest-key", "--occurred-at")
+"""What only a producer that is no harness says: see `ai_memory.hook_producer`."""
+
 _OFF = ("off", "0", "false", "no")
 _NAMES = {"session-start": "SessionStart", "post-tool-use": "PostToolUse", "user-prompt": "UserPromptSubmit"}
 _NAMES_OF = {"gemini-cli": {"user-prompt": "BeforeAgent"}}
@@ -50,7 +53,7 @@ class Options:
             name, equals, value = word.partition("=")
             if name in values:
                 values[name] = value if equals else next(words, "")
-            elif name in ("--extension", "--source-event", "--ingest-key", "--occurred-at"):
+            elif name in PRODUCER_FLAGS:
                 self.producer[name[2:]] = value if equals else next(words, "")
             elif word[:1] == "{":  # Codex's `notify` gives the payload as its last argument
                 self.payload = word

@@ -105,7 +105,7 @@ class Packet:
         told = Told()
         entry = self._entry()
         chars = entry.get("chars")
-        if entry.get("base") != self._base or not all(_is_same(row) for row in _rows(entry, "markers")):
+        if entry.get("base") != self._base or not all(_is_same(row) for row in rows_in(entry, "markers")):
             return told
         told.chars = chars if isinstance(chars, int) else 0
         if not entry.get("told"):  # of no project
@@ -146,7 +146,7 @@ class Packet:
         until_us = brief.get("until_us")
         if isinstance(until_us, int) and 0 < until_us < time.time_ns() // 1000:
             return False
-        return all(_is_same(row, wiki) for row in _rows(brief, "shows"))
+        return all(_is_same(row, wiki) for row in rows_in(brief, "shows"))
 
     def _is_of_now(self) -> bool:
         """Whether no commit was made since; unknown counts as none: git may keep the branch elsewhere."""
@@ -170,7 +170,8 @@ class Packet:
         return is_recent and session.get("session") != self._start.session
 
 
-def _rows(record: "Mapping[str, Any]", key: str) -> "list[Any]":
+def rows_in(record: "Mapping[str, Any]", key: str) -> "list[Any]":
+    """The list under that key of a record that was read, empty for anything else."""
     value = record.get(key)
     return value if isinstance(value, list) else []
 

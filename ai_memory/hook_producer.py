@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FLAGS = ("--extension", "--source-event", "--ingest-key", "--occurred-at")
 LATEST_US = 300_000_000
 """A clock may be ahead of ours by five minutes."""
 

@@ -15,6 +15,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
 from ai_memory.hook_outbox import MAX_HANDOFF
 from ai_memory.model import PageRef
+from ai_memory.store.change_ids import uuid7_hex
 from ai_memory.text.fences import fence, neutralise
 from ai_memory.text.times import DAY_US, parse_time
 
@@ -72,14 +73,9 @@ class Handoff:
 
 
 def handoff_id(at_us: int, seed: str) -> str:
-    """A UUIDv7 in 32 hex whose random part comes from `seed`: a drain that is repeated finds the same id.
-
-    Source: RFC 9562, section 5.7.
-    """
+    """A UUIDv7 in 32 hex whose random part comes from `seed`: a drain that is repeated finds the same id."""
     digest = hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest()
-    number = (at_us // 1000 & (1 << 48) - 1) << 80 | int.from_bytes(digest[:10], "big")
-    number = number & ~(0xF << 76) | 0x7 << 76
-    return f"{number & ~(0x3 << 62) | 0x2 << 62:032x}"
+    return uuid7_hex(at_us, int.from_bytes(digest[:10], "big"))
 
 
 def begun_at_us(identifier: str) -> int:

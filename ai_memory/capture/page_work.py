@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 from ai_memory.capture import crediting, handoffs, session_page
 from ai_memory.capture.attribution import Attribution
@@ -292,6 +293,7 @@ class PageWork:
         ends = {one.session.id: _end_of(one.handoff) for one in ready if one.handoff is not None}
         found: dict[str, _Rivals] = {}
         with self._memory.reading() as snapshot:
+            of_project = cache(partial(open_automatic, snapshot))
             for one in ready:
                 session = one.session
                 if one.handoff is None:
@@ -299,7 +301,7 @@ class PageWork:
                 mine = ends[session.id]
                 known = [
                     (_end_of(handoffs.from_page(page.frontmatter, page.body)), page.ref)
-                    for page in open_automatic(snapshot, session.workspace, session.project)
+                    for page in of_project(session.workspace, session.project)
                     if str(page.frontmatter.get("cwd", "")) == session.cwd
                 ]
                 mates = [ends[other.session.id] for other in ready if other.handoff and _is_beside(other, one)]

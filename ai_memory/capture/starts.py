@@ -27,7 +27,7 @@ from ai_memory.capture.brief import Material
 from ai_memory.capture.handoffs import named
 from ai_memory.capture.words import count, minute
 from ai_memory.errors import MemoryFault
-from ai_memory.hook_packet import CONTINUITY_US, KEPT_S
+from ai_memory.hook_packet import CONTINUITY_US, KEPT_S, rows_in
 from ai_memory.model import Page, PageRef
 from ai_memory.plainfile import read_plain
 from ai_memory.scope.markers import nearest_markers
@@ -191,7 +191,7 @@ class Starts:
                     self._memory.fresh(PageRef(workspace, project, path.split("/", 2)[2]))
 
     def _is_as_shown(self, present: Record, git_path: str) -> bool:
-        return self._stamp(git_path) in _rows(present, "shows")
+        return self._stamp(git_path) in rows_in(present, "shows")
 
     def _stamp(self, git_path: str) -> list[object]:
         try:
@@ -346,13 +346,8 @@ def _chars(project: Project, entries: Iterable[Record]) -> set[int]:
     return found
 
 
-def _rows(record: Record, key: str) -> list[object]:
-    value = record.get(key)
-    return value if isinstance(value, list) else []
-
-
 def _git_paths(record: Record) -> list[str]:
-    return [str(row[0]) for row in _rows(record, "shows") if isinstance(row, list) and row]
+    return [str(row[0]) for row in rows_in(record, "shows") if isinstance(row, list) and row]
 
 
 def _open_session(connection: Connection, project: Project, *, now_us: int) -> Record | None:

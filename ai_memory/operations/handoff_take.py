@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
+from ai_memory import hook_spool
 from ai_memory.capture import handoffs
 from ai_memory.capture.claims import Found, Taker
 from ai_memory.capture.handoffs import HandoffState
@@ -31,7 +32,6 @@ from ai_memory.operations.handoff_desk import (
 from ai_memory.operations.handoff_look import rows_of
 from ai_memory.operations.scoping import resolve
 from ai_memory.store.outbox import Claim, project_key
-from ai_memory.store.spool import Spool
 from ai_memory.store.state_sessions import session
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _tell_session(memory: "Memory", taker: Taker, identifier: str) -> None:
             return
     event = {"v": 1, "agent": taker.agent, "event": "handoff-claimed", "session": taker.session, "at_us": taker.at_us}
     with suppress(OSError):
-        Spool(memory.data_dir).put(event | {"text": identifier, "extra": {"handoff": identifier}})
+        hook_spool.put(str(memory.data_dir.root), event | {"text": identifier, "extra": {"handoff": identifier}})
 
 
 def _refusal(desk: HandoffDesk, change: "Change", found: Found, now_us: int) -> str:

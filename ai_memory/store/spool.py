@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,14 +63,6 @@ class Spool:
     def names(self) -> list[str]:
         """Names of the waiting events, oldest first."""
         return sorted(name for name in _list(self._root) if _NAME.fullmatch(name))
-
-    def put(self, event: Mapping[str, object]) -> str:
-        """Let one event of our own wait for the drain; gives its id. Crash: it is there whole or not at all."""
-        make_folder(self._root)
-        identifier = f"{time.time_ns():019d}-{os.getpid()}-{os.urandom(4).hex()}"
-        content = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        write_whole(self._root / f"{identifier}.json", content)
-        return identifier
 
     def read(self, name: str) -> bytes | None:
         """The event's bytes, or None when it is gone.

@@ -15,6 +15,22 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "hooks"
 PYTHON = [sys.executable, "-I", "-S"]
 
 
+DEAD_MOUNT = """
+import os, sys, time
+sys.path.append(sys.argv.pop(1))
+def hang(real):
+    def call(path, *rest, **more):
+        if str(path).startswith("/dead"):
+            time.sleep(30)
+        return real(path, *rest, **more)
+    return call
+os.stat, os.lstat, os.path.realpath = hang(os.stat), hang(os.lstat), hang(os.path.realpath)
+from ai_memory.hook_front import main
+main(sys.argv[1:])
+"""
+"""A hook for which every look at a path below `/dead` takes half a minute."""
+
+
 @dataclass(frozen=True)
 class Ran:
     """One run of the hook."""

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hook_runs import PYTHON, Desk
+from hook_runs import DEAD_MOUNT, PYTHON, Desk
 
 from ai_memory import hook_front
 
@@ -290,21 +290,6 @@ def test_results_of_memory_itself_are_never_stored(desk: Desk, tool: str, given:
 def test_what_only_sounds_like_memory_is_stored(desk: Desk, tool: str, given: dict[str, object]) -> None:
     desk.run("post-tool-use", desk.payload("PostToolUse", tool_name=tool, tool_input=given, tool_response="output"))
     assert desk.event()["output"] == "output"
-
-
-DEAD_MOUNT = """
-import os, sys, time
-sys.path.append(sys.argv.pop(1))
-def hang(real):
-    def call(path, *rest, **more):
-        if str(path).startswith("/dead"):
-            time.sleep(30)
-        return real(path, *rest, **more)
-    return call
-os.stat, os.lstat, os.path.realpath = hang(os.stat), hang(os.lstat), hang(os.path.realpath)
-from ai_memory.hook_front import main
-main(sys.argv[1:])
-"""
 
 
 def test_a_folder_on_a_dead_mount_costs_a_second_and_the_event_keeps_its_raw_folder(desk: Desk) -> None:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hook_runs import Desk
+from hook_runs import DEAD_MOUNT, Desk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,19 +19,6 @@ from ai_memory.operations.pause import pause, resume
 from ai_memory.paths import DataDir
 from ai_memory.store.memory import Memory
 
-DEAD_MOUNT = """
-import os, sys, time
-sys.path.append(sys.argv.pop(1))
-def hang(real):
-    def call(path, *rest, **more):
-        if str(path).startswith("/dead"):
-            time.sleep(30)
-        return real(path, *rest, **more)
-    return call
-os.stat, os.lstat, os.path.realpath = hang(os.stat), hang(os.lstat), hang(os.path.realpath)
-from ai_memory.hook_front import main
-main(sys.argv[1:])
-"""
 KINDS = ("session-start", "user-prompt", "pre-tool-use", "post-tool-use", "stop", "session-end")
 
 
