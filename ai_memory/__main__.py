@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ai_memory.paths import DataDir
+
 
 INTERRUPTED = 130
 
@@ -81,7 +83,7 @@ def _run(words: "list[str]") -> int:
         case ["drain", *rest]:
             from ai_memory.capture.drain import main as drain  # its first act is to try its lock
 
-            return drain(rest)
+            return drain(rest, then=_fill_empty)
         case ["mcp-bridge", *rest]:
             from ai_memory.bridge.front import main as bridge  # answers before the SDK is imported
 
@@ -94,6 +96,12 @@ def _run(words: "list[str]") -> int:
     from ai_memory.cli.app import main as commands  # typer costs 70 ms CPU (2026-11-30)
 
     return commands(words)
+
+
+def _fill_empty(data_dir: "DataDir") -> None:
+    from ai_memory.capture.first_fill import fill_empty  # only after a drain that had work
+
+    fill_empty(data_dir)
 
 
 if __name__ == "__main__":

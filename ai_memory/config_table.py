@@ -28,6 +28,9 @@ class Capture:
     assistant: str = setting(
         "off", Kind.CHOICE, "Keep an excerpt of the agent's last answer of a turn.", choices=("off", "excerpt")
     )
+    backfill_on_start: bool = setting(
+        True, Kind.SWITCH, "Fill an empty project from agents' own records when its first session begins."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,16 +264,24 @@ class Call:
 
         *Errors*: OSError when the spool cannot be written.
         """
+        outcome, reason, event = self.judged_event()
+        if event is not None:
+            from ai_memory import hook_spool
+
+            hook_spool.put(self.data_dir, event)
+        return outcome, reason
+
+    def judged_event(self) -> "tuple[str, str, dict[str, Any] | None]":
+        """The same without the spool: the event is given, as its file would hold it. Writes nothing."""
         if self.refusal or not self.session:
-            return "refused", self.refusal or "it names no session"
+            return "refused", self.refusal or "it names no session", None
         pause = self.pause()
         if pause:
-            return "dropped", pause
+            return "dropped", pause, None
         policy, _ = self.policy()
         if policy.decision == "drop":
-            return "dropped", policy.reason
-        self._write(policy)
-        return "accepted", policy.reason
+            return "dropped", policy.reason, None
+        return "accepted", policy.reason, self._event(policy)
 
     def take(self) -> "tuple[bytes, Callable[[], None] | None]":
         """Spool the event, start a drain, and give a starting session what waits for it."""
@@ -372,7 +380,13 @@ class Call:
         return hook_spool.kick(self.data_dir, self.kind, load.waiting)
 
     def _write(self, policy: "Policy") -> None:
-        from ai_memory import hook_event, hook_spool
+        from ai_memory import hook_spool
+
+        hook_spool.put(self.data_dir, self._event(policy))
+
+    def _event(self, policy: "Policy") -> "dict[str, Any]":
+        """The event, cleaned and capped."""
+        from ai_memory import hook_event
 
         if policy.is_unknown:
             self.flags.append("policy-unknown")
@@ -389,8 +403,7 @@ class Call:
         event["flags"] = self.flags
         event["extra"] = self._extra(policy)
         hook_event.clean_names(event, policy)
-        kept = {key: value for key, value in event.items() if value not in (None, "", [], {})}
-        hook_spool.put(self.data_dir, kept)
+        return {key: value for key, value in event.items() if value not in (None, "", [], {})}
 
     def _extra(self, policy: "Policy") -> "dict[str, Any]":
         kept = hook_payload.kept_members(self.payload)

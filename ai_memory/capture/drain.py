@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
@@ -48,8 +48,15 @@ class Outcome:
         return self.fault.exit_code if self.fault is not None else 0
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Apply what waits in the spool; 0 also when another drain does it. `--wait` returns when the spool was applied."""
+def nothing_more(_: DataDir) -> None:
+    """Nothing follows the drain."""
+
+
+def main(argv: Sequence[str] | None = None, *, then: Callable[[DataDir], object] = nothing_more) -> int:
+    """Apply what waits in the spool; 0 also when another drain does it. `--wait` returns when the spool was applied.
+
+    `then` is called last of all, where events were applied: its work must not keep a handoff waiting.
+    """
     words = sys.argv[1:] if argv is None else list(argv)
     outcome = Outcome()
     try:
@@ -72,6 +79,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(shown(str(outcome.fault)), file=sys.stderr)
     else:
         print("\n".join([_sentence(outcome), *outcome.gaps]), file=sys.stderr)  # no answer: its work is done
+    if outcome.fault is None and outcome.applied:
+        sys.stdout.flush()
+        then(data_dir)
     return outcome.exit_code
 
 

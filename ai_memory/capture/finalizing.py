@@ -53,10 +53,10 @@ def reopen_session(memory: Memory, choice: Choice) -> None:
 def apply_spool(memory: Memory) -> None:
     """Drain, and wait for another drain as long as for the writer lock. Errors: LockBusy, StoreFault."""
     if memory.data_dir.spool.is_dir():
-        drain_all(memory.data_dir, Outcome(), patience_s=memory.lock_timeout_s, memory=_drains(memory))
+        drain_all(memory.data_dir, Outcome(), patience_s=memory.lock_timeout_s, memory=as_drain(memory))
 
 
-def _drains(memory: Memory) -> Memory:
+def as_drain(memory: Memory) -> Memory:
     """The same data dir, as a drain opens it: of no folder, and in no person's name."""
     return Memory.open(
         memory.data_dir,
@@ -71,7 +71,7 @@ def _put_in(memory: Memory, verb: str, events_of: Callable[[Connection], list[Ev
     if not memory.data_dir.state.exists():
         return
     with memory.reading() as snapshot:
-        attribution = Attribution(_drains(memory).caller, KnownProjects(snapshot.projects()))
+        attribution = Attribution(as_drain(memory).caller, KnownProjects(snapshot.projects()))
     with memory.state_transaction() as connection:  # chosen and applied in one: no event comes in between
         events = events_of(connection)
         apply_batch(connection, events, place_of=attribution.place_of)

@@ -128,7 +128,8 @@ class PageWork:
             elsewhere=counted(visits),
         )
         identifier = session.handoff or handoffs.handoff_id(session.ended_at_us or 0, f"{session.id}:end")
-        handoff = self.automatic(session, observations, identifier, ended=True)
+        is_handed_over = not session.handoff and session.work <= session.handed_work
+        handoff = None if is_handed_over else self.automatic(session, observations, identifier, ended=True)
         directories = self._attribution.handoff_directories(session.cwd)
         return _Ready(session, page, handoff, tuple(directories), visits=visits)
 

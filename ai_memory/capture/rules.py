@@ -8,7 +8,13 @@ from ai_memory.text.sanitize import NO_PATTERNS, OwnPatterns
 from ai_memory.text.times import DAY_US
 
 HOUR_US = 3_600 * 1_000_000
-_VARIABLES = ("AI_MEMORY_SESSIONS__", "AI_MEMORY_HANDOFF__", "AI_MEMORY_ROUTING__", "AI_MEMORY_LOG_LEVEL")
+_VARIABLES = (
+    "AI_MEMORY_CAPTURE__",
+    "AI_MEMORY_SESSIONS__",
+    "AI_MEMORY_HANDOFF__",
+    "AI_MEMORY_ROUTING__",
+    "AI_MEMORY_LOG_LEVEL",
+)
 _OF_HOOKS = "AI_MEMORY_SANITIZE__"
 
 
@@ -22,6 +28,8 @@ class Rules:
     handoff_lifetime_us: int = 14 * DAY_US
     follows_folders: bool = True
     """Tool calls in another repository are credited to that one's project."""
+    fills_empty: bool = True
+    """A project without a past gets one from agents' own records when its first session begins."""
     log_least: Level = Level.INFO
     own: OwnPatterns = NO_PATTERNS
     """What counts as a secret, by the file alone: a hook knows no other source, and the drain looks a second time."""
@@ -41,6 +49,7 @@ def read_rules(memory: Memory) -> Rules:
         makes_handoffs=config.handoff.create_on_session_end,
         handoff_lifetime_us=config.handoff.expire_after_days * DAY_US,
         follows_folders=config.routing.mid_session == "follow-cwd",
+        fills_empty=config.capture.backfill_on_start,
         log_least=Level[config.log_level.upper()],
         own=OwnPatterns(config.sanitize.extra_patterns, config.sanitize.allowlist),
     )

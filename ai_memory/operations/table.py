@@ -205,6 +205,16 @@ OPERATIONS: tuple[Operation, ...] = (
         is_prose=True,
     ),
     Operation(
+        name="backfill",
+        module="backfill",
+        function="backfill",
+        title="Bring in earlier sessions",
+        examples=("backfill --dry-run", "backfill --agent claude-code --since 90d --max-sessions 100"),
+        text="backfill_text",
+        idempotent=True,
+        noun="sessions",
+    ),
+    Operation(
         name="finalize-session",
         module="finalize",
         function="finalize_session",

@@ -168,6 +168,18 @@ def newest(connection: Connection, span: Span) -> list[Mutation]:
     return [Mutation(*row) for row in rows]
 
 
+def of_verbs(connection: Connection, verbs: Sequence[str], *, limit: int) -> list[Mutation]:
+    """Rows of these verbs, newest first, of every project."""
+    if not is_kept(connection):
+        return []
+    marks = ",".join("?" * len(verbs))
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM audit WHERE verb IN ({marks}) ORDER BY at_us DESC, change_id DESC LIMIT ?",
+        (*verbs, limit),
+    )
+    return [Mutation(*row) for row in rows]
+
+
 def known(connection: Connection, change_ids: Sequence[str], *, place: tuple[str, str] | None = None) -> set[str]:
     """Those of the changes that have a row which `newest` gives for that place: their commits tell nothing new."""
     if not is_kept(connection):

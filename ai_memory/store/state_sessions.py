@@ -212,6 +212,32 @@ def end_idle(connection: Connection, before_us: int, *, limit: int = 25) -> int:
     return int(connection.execute(sql, (before_us, limit)).rowcount)
 
 
+def hand_over_nothing(connection: Connection, identifier: str, *, work: int) -> None:
+    """That much more of the session's work is of the past: no handoff is made of it.
+
+    Of an ended session all is; one that runs on keeps what it did itself to hand over.
+    """
+    sql = """
+        UPDATE sessions SET handoff = CASE WHEN ended_at_us IS NULL THEN handoff ELSE '' END,
+            handed_work = CASE WHEN ended_at_us IS NULL THEN min(work, handed_work + :work) ELSE work END,
+            handed_end_us = coalesce(ended_at_us, handed_end_us)
+        WHERE id = :id
+    """
+    connection.execute(sql, {"work": work, "id": identifier})
+
+
+def is_told_of_by_process(connection: Connection, agent: str, cwd: str, *, since_us: int, until_us: int) -> bool:
+    """Whether hooks that were told no session id captured that agent in that folder at that time.
+
+    Their sessions are named after the agent's process.
+    """
+    sql = """
+        SELECT 1 FROM sessions WHERE agent = ? AND cwd = ? AND native_id LIKE 'process-%'
+            AND opened_at_us <= ? AND last_at_us >= ? LIMIT 1
+    """
+    return connection.execute(sql, (agent, cwd, until_us, since_us)).fetchone() is not None
+
+
 def note_failure(connection: Connection, identifier: str) -> None:
     """Page work of that session raised."""
     connection.execute("UPDATE sessions SET failures = failures + 1 WHERE id = ?", (identifier,))

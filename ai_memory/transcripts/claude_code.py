@@ -1,6 +1,6 @@
 """Claude Code: `projects/<folder as a slug>/<session id>.jsonl`. 18 versions were seen, 1.0.35 to 2.1.114.
 
-Subagents are left out: their own files (`agent-….jsonl`, and whatever lies in deeper folders) and `isSidechain` records.
+Subagents are left out: their own files (`agent-….jsonl`, and what lies in deeper folders), `isSidechain` records.
 """
 
 import os
@@ -28,15 +28,15 @@ def projects_folder(around: Around) -> str:
 def find(around: Around, scan: Scan) -> Iterator[Found]:
     """Session files of the folders whose names fit the wanted roots."""
     for folder in scan.folders(projects_folder(around)):
-        if is_slug_below(os.path.basename(folder), around.roots):  # noqa: PTH119 (as above)
+        if is_slug_below(os.path.basename(folder), around.roots):
             for found in scan.files(AGENT, folder, (".jsonl",)):
-                if not os.path.basename(found.path).startswith("agent-"):  # noqa: PTH119 (as above)
+                if not os.path.basename(found.path).startswith("agent-"):
                     yield found
 
 
 def header(records: Iterable[Record], found: Found, _: Around) -> Header | None:
     """Id and folder. The file's name is the id where it can be one; a renamed file tells it in its records."""
-    stem = os.path.basename(found.path).removesuffix(".jsonl")  # noqa: PTH119 (as above)
+    stem = os.path.basename(found.path).removesuffix(".jsonl")
     native = stem if _UUID.fullmatch(stem) else ""
     for _number, record in zip(range(HEAD_RECORDS), records, strict=False):
         native = native or text_of(record, "sessionId")
@@ -47,13 +47,13 @@ def header(records: Iterable[Record], found: Found, _: Around) -> Header | None:
     return None
 
 
-def tell(records: Iterable[Record], telling: Telling, native_id: str) -> None:
+def tell(records: Iterable[Record], telling: Telling) -> None:
     """Records in the order of the file, all branches of it: that is what happened."""
     copied: list[Record] = []
     has_own = False
     for record in records:
         named = text_of(record, "sessionId")
-        if named in ("", native_id):
+        if named in ("", telling.native_id):
             has_own = has_own or bool(named)
             _tell(record, telling)
         elif not has_own:

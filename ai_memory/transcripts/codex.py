@@ -65,7 +65,7 @@ def _item(record: Record) -> Record:
     return member(record, "payload") if "payload" in record else record
 
 
-def tell(records: Iterable[Record], telling: Telling, native_id: str) -> None:
+def tell(records: Iterable[Record], telling: Telling) -> None:
     """Records in the order of the file."""
     for number, record in enumerate(records):
         kind, item, at = record.get("type"), _item(record), record.get("timestamp")

@@ -37,7 +37,7 @@ def header(records: Iterable[Record], _: Found, __: Around) -> Header | None:
     return None
 
 
-def tell(records: Iterable[Record], telling: Telling, native_id: str) -> None:
+def tell(records: Iterable[Record], telling: Telling) -> None:
     """Events in the order of the file."""
     said = ""
     for number, record in enumerate(records):

@@ -34,7 +34,7 @@ def find(around: Around, scan: Scan) -> Iterator[Found]:
     """Session files, less those of projects that are named after the hash of another folder."""
     hashes = {_hash(root) for root in around.roots}
     for project in scan.folders(os.path.join(around.folder("", ".gemini"), "tmp")):  # noqa: PTH118 (may hold any bytes)
-        name = os.path.basename(project)  # noqa: PTH119 (as above)
+        name = os.path.basename(project)
         if not (hashes and _HASH.fullmatch(name) and name not in hashes):
             chats = os.path.join(project, "chats")  # noqa: PTH118 (as above)
             yield from scan.files(AGENT, chats, (".json", ".jsonl"), beginning="session-")
@@ -100,8 +100,8 @@ def _told_folder(record: Record) -> str:
     return ""
 
 
-def tell(records: Iterable[Record], telling: Telling, native_id: str) -> None:
-    """Messages in order of their first coming. One that is written again, when its tools are done, counts as it is last."""
+def tell(records: Iterable[Record], telling: Telling) -> None:
+    """Messages in order of their first coming; one that is written again, when its tools are done, as it is last."""
     messages: dict[str, Record] = {}
     for number, record in enumerate(records):
         patch = member(record, "$set")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ai_memory.transcripts import claude_code
 from ai_memory.transcripts.record import Around
-from ai_memory.transcripts.scan import Scan, slug
+from ai_memory.transcripts.scan import Scan, folder_slug
 
 MAX_BYTES = 256 << 10
 MAX_OF_ONE = 200
@@ -47,9 +47,9 @@ def find(root: str, around: Around, scan: Scan) -> list[MemoryFile]:
             continue
         if size >= 0:
             found.append(MemoryFile(path, name, agents, is_own=False, size_bytes=size))
-    folder = f"{claude_code.projects_folder(around)}/{slug(root)}/memory"
+    folder = f"{claude_code.projects_folder(around)}/{folder_slug(root)}/memory"
     kept = sorted(scan.files(claude_code.AGENT, folder, (".md",)), key=lambda one: one.path)
     for one in kept[:MAX_OF_ONE]:
-        name = os.path.basename(one.path)  # noqa: PTH119 (as above)
+        name = os.path.basename(one.path)
         found.append(MemoryFile(one.path, name, (claude_code.AGENT,), is_own=True, size_bytes=one.size_bytes))
     return found

@@ -74,8 +74,9 @@ def of_rows(ask: Ask, native_id: str, losses: Losses, limit_bytes: int = MAX_SOU
     """The records of one session of a database."""
     for identifier, parent, folder, created in ask(_SESSION, (native_id,)):
         yield {"info": {"id": identifier, "parentID": parent, "directory": folder, "time": {"created": created}}}
-    present, parts, at, spent = None, [], 0, 0
+    present, at, spent = None, 0, 0
     message: Record = {}
+    parts: list[Record] = []
     for number, row in enumerate(ask(_PARTS, (MAX_RECORD_BYTES, native_id, MAX_RECORDS + 1))):
         identifier, created, message_size, message_text, part_size, part_text = row
         spent += _size(message_size) + _size(part_size)
@@ -113,7 +114,7 @@ def _of_files(found: Found, losses: Losses, limit_bytes: int) -> Iterator[Record
     if info is None:
         return
     yield {"info": info}
-    storage = os.path.dirname(os.path.dirname(os.path.dirname(found.path)))  # noqa: PTH120 (may hold any bytes)
+    storage = os.path.dirname(os.path.dirname(os.path.dirname(found.path)))
     spent = number = 0
     for path in _listed(f"{storage}/message", text_of(info, "id"), losses):
         message = small_object(path, losses)
@@ -169,7 +170,7 @@ def header(records: Iterable[Record], found: Found, _: Around) -> Header | None:
     return None
 
 
-def tell(records: Iterable[Record], telling: Telling, native_id: str) -> None:
+def tell(records: Iterable[Record], telling: Telling) -> None:
     """Messages in order of time, the parts of each in order of their ids."""
     for number, record in enumerate(records):
         message = member(record, "message")

@@ -23,7 +23,7 @@ def find(around: Around, scan: Scan) -> Iterator[Found]:
     yield from scan.files(AGENT, sessions, (".jsonl",))
     wanted = tuple("--" + _slug(root) for root in around.roots)
     for folder in scan.folders(sessions):
-        if not wanted or os.path.basename(folder).startswith(wanted):  # noqa: PTH119 (may hold any bytes)
+        if not wanted or os.path.basename(folder).startswith(wanted):
             yield from scan.files(AGENT, folder, (".jsonl",))
 
 
@@ -39,7 +39,7 @@ def header(records: Iterable[Record], _: Found, __: Around) -> Header | None:
     return None
 
 
-def tell(records: Iterable[Record], telling: Telling, native_id: str) -> None:
+def tell(records: Iterable[Record], telling: Telling) -> None:
     """Entries in the order of the file."""
     for number, record in enumerate(records):
         message = member(record, "message")

@@ -55,11 +55,11 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def slug(path: str) -> str:
+def folder_slug(path: str) -> str:
     """A folder's path as Claude Code writes it into one name."""
     return _NOT_ALNUM.sub("-", path)
 
 
 def is_slug_below(name: str, roots: tuple[str, ...]) -> bool:
     """Whether a folder of that name may belong to one of the roots or a folder below: other folders may share it."""
-    return not roots or any(name == one or name.startswith(one) for one in (slug(root)[:_LONG_SLUG] for root in roots))
+    return not roots or name.startswith(tuple(folder_slug(root)[:_LONG_SLUG] for root in roots))

@@ -19,7 +19,7 @@ class Source:
     """Every place, without opening a file of a session."""
     parse_header: Callable[[Iterable[Record], Found, Around], Header | None]
     """From the first records; None where they are no session's."""
-    tell: Callable[[Iterable[Record], Telling, str], None]
+    tell: Callable[[Iterable[Record], Telling], None]
     records: Callable[[Found, Around, Losses, int], Iterator[Record]] = file_records
     """The records of one session, lazily, up to so many bytes."""
 
@@ -29,8 +29,9 @@ class Source:
 
     def told(self, found: Found, header: Header, around: Around, losses: Losses, *, latest_us: int) -> tuple[Told, ...]:
         """All that the session tells. Times after `latest_us` count as none."""
-        telling = Telling(losses, first_us=header.started_us or found.changed_us, latest_us=latest_us, cwd=header.cwd)
-        self.tell(self.records(found, around, losses, MAX_SOURCE_BYTES), telling, header.native_id)
+        first_us = header.started_us or found.changed_us
+        telling = Telling(header.native_id, losses, first_us=first_us, latest_us=latest_us, cwd=header.cwd)
+        self.tell(self.records(found, around, losses, MAX_SOURCE_BYTES), telling)
         return telling.told()
 
 

@@ -16,7 +16,8 @@ MAX_ANSWER = 64 << 10
 class Telling:
     """One session being read. `first_us` stands for the time of what comes before the first time that is told."""
 
-    def __init__(self, losses: Losses, *, first_us: int, latest_us: int, cwd: str = "") -> None:
+    def __init__(self, native_id: str, losses: Losses, *, first_us: int, latest_us: int, cwd: str = "") -> None:
+        self.native_id = native_id
         self.losses = losses
         self.cwd = cwd
         self._at_us = first_us - 1
@@ -119,7 +120,7 @@ class Telling:
         self._told.append(told)
 
     def _time(self, at: object) -> int:
-        """The time told, if it is one and not before what came before: in real files times go backwards (2026-11-30)."""
+        """The time told if it is one, never before what came before: real files go backwards in time (2026-11-30)."""
         told_us = instant(at)
         if told_us > self._latest_us:
             told_us = 0

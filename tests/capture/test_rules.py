@@ -27,6 +27,7 @@ def test_the_defaults_are_those_of_the_settings_table() -> None:
     assert rules.idle_end_us == config.sessions.idle_end_after_hours * HOUR_US
     assert rules.makes_handoffs == config.handoff.create_on_session_end
     assert rules.handoff_lifetime_us == config.handoff.expire_after_days * 24 * HOUR_US == handoffs.LIFETIME_US
+    assert rules.fills_empty == config.capture.backfill_on_start
     assert rules.log_least.name.lower() == config.log_level
     assert (rules.own.extra, rules.own.allow) == (config.sanitize.extra_patterns, config.sanitize.allowlist)
 
