@@ -1,4 +1,4 @@
-"""Bringing in sessions that agents recorded by themselves: through policy and sanitiser, into sessions with their pages.
+"""Bringing in sessions that agents recorded by themselves: by policy and sanitiser, into sessions with their pages.
 
 A session comes in whole, in one transaction, with nothing to hand over; the drain makes its page. Killed at any point,
 another run does what is left: what is there is known by the session's id, and its events by theirs.
