@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from ai_memory.capture.attribution import Attribution, within
+from ai_memory.capture.attribution import Attribution, within, worktrees
 from ai_memory.capture.spooled import session_uuid
 from ai_memory.model import Scope
 from ai_memory.scope.known import KnownProjects
@@ -167,10 +167,10 @@ def is_known(connection: Connection, candidate: Candidate) -> bool:
 def roots_of(attribution: Attribution, cwd: str) -> tuple[str, ...]:
     """The folders of a checkout: its root, the main checkout and every worktree; outside of one the folder alone."""
     repository = attribution.repository(cwd)
-    folders = attribution.handoff_directories(cwd)
     if repository is None:
-        return tuple(folders)
-    return tuple(dict.fromkeys(one for one in folders if one not in (cwd, repository.common_dir))) or (repository.root,)
+        return (cwd,)
+    folders = (repository.root, repository.main_root or "", *worktrees(repository))
+    return tuple(dict.fromkeys(filter(None, folders)))
 
 
 def _below(folder: str, roots: Sequence[str]) -> bool:

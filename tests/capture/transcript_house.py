@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -280,16 +280,11 @@ class House:
         for furnish in (self.claude, self.codex, self.gemini, self.pi, self.copilot, self.opencode):
             furnish()
 
-    def memory(self, **options: Any) -> Memory:
+    def memory(self, *, cwd: str | None = None) -> Memory:
         """As the command line opens it, in the checkout."""
-        caller = Caller(cwd=self.cwd, environ={}, home=str(self.home), face="cli")
-        found = self.room.memory(**options)
-        return Memory.open(
-            found.data_dir,
-            caller=replace(caller, cwd=options.get("cwd", self.cwd)),
-            clock=found.clock,
-            command="ai-memory backfill",
-        )
+        caller = Caller(cwd=cwd or self.cwd, environ={}, home=str(self.home), face="cli")
+        found = self.room.memory()
+        return Memory.open(found.data_dir, caller=caller, clock=found.clock, command="ai-memory backfill")
 
     def backfill(self, **more: Any) -> Backfilled:
         return backfill(self.memory(), **more)
