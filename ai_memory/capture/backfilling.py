@@ -4,7 +4,7 @@ A session comes in whole, in one transaction, with nothing to hand over; the dra
 another run does what is left: what is there is known by the session's id, and its events by theirs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ai_memory.capture.attribution import Attribution, within
@@ -21,7 +21,7 @@ from ai_memory.capture.spooled import Event
 from ai_memory.capture.survey import OLD, Candidate, Progress, Wanted, around_of
 from ai_memory.errors import MemoryFault
 from ai_memory.store import audit, state, state_sessions
-from ai_memory.store.memory import Memory, no_step
+from ai_memory.store.memory import Memory
 from ai_memory.store.state_sessions import Session
 from ai_memory.text.sanitize import sanitize_line
 from ai_memory.transcripts.record import Losses
@@ -47,7 +47,7 @@ class Filled:
 
 
 class Filling:
-    """One run over one data dir. `step` is called at named instants, for tests that kill there."""
+    """One run over one data dir. `memory.step` is called at named instants, for tests that kill there."""
 
     def __init__(
         self,
@@ -56,13 +56,12 @@ class Filling:
         wanted: Wanted,
         *,
         is_allowlist: bool,
-        step: Callable[[str], None] = no_step,
     ) -> None:
         self._memory = memory
         self._attribution = attribution
         self._wanted = wanted
         self._is_allowlist = is_allowlist
-        self._step = step
+        self._step = memory.step
         self._rules = read_rules(memory)
         self.filled = Filled()
 

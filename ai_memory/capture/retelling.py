@@ -14,7 +14,7 @@ from ai_memory import hook_call
 from ai_memory.capture.off_record import OffRecord
 from ai_memory.capture.prompts import substance
 from ai_memory.capture.rules import Rules
-from ai_memory.capture.spooled import Event, parse_event, session_uuid
+from ai_memory.capture.spooled import Event, parse_event
 from ai_memory.transcripts.record import Header, Losses, Told
 
 EXTENSION = "ai-memory-backfill"
@@ -35,7 +35,6 @@ TOO_MUCH = "events of sessions that hold more than 32 MiB"
 class Retold:
     """The events of one session, in order. Empty where nothing of it may be kept."""
 
-    session: str
     events: tuple[Event, ...]
     start: Event | None = None
     end: Event | None = None
@@ -69,7 +68,6 @@ class Reteller:
 
     def retell(self, agent: str, header: Header, told: Sequence[Told], losses: Losses, *, path: str) -> Retold:
         """The session as events. `path`: where it lies, which its first event names."""
-        session = session_uuid(agent, header.native_id)
         kept = self._shortened([one for one in told if self._is_on_record(one, header, losses)], losses)
         events: list[Event] = []
         spent = 0
@@ -82,13 +80,13 @@ class Reteller:
             if event is not None:
                 events.append(event)
         if not events:
-            return Retold(session, ())
+            return Retold(())
         first, last = events[0], events[-1]
         begin = Told("session-start", first.at_us - 1, "start", first.cwd or header.cwd)
         finish = Told("session-end", last.at_us + 1, "end", last.cwd or header.cwd)
         start, _ = self._event(agent, header, begin, Losses(), source="backfill", transcript_path=path)
         end, _ = self._event(agent, header, finish, Losses(), reason="backfill")
-        return Retold(first.session, tuple(events), start, end)
+        return Retold(tuple(events), start, end)
 
     def _is_on_record(self, told: Told, header: Header, losses: Losses) -> bool:
         if not self._pauses:

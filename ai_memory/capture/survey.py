@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from ai_memory.capture.attribution import Attribution, within, worktrees
-from ai_memory.capture.spooled import session_uuid
+from ai_memory.capture.spooled import MAX_SESSION, session_uuid
 from ai_memory.model import Scope
 from ai_memory.scope.known import KnownProjects
 from ai_memory.store import foreign, state, state_sessions
@@ -137,7 +137,7 @@ def _candidate(
     if found.cwd and wanted.roots and not _below(found.cwd, wanted.roots):
         return None
     header = source.header(found, around)
-    if header is None or not header.native_id:
+    if header is None or not _is_id(header.native_id):
         losses.add(NO_HEADER)
         return None
     if not header.cwd or not os.path.isabs(header.cwd):  # noqa: PTH117 (may hold any bytes)
@@ -156,6 +156,11 @@ def _candidate(
         losses.add(GUESSED)
         return None
     return Candidate(source, found, header, session_uuid(source.agent, header.native_id), scope, folder)
+
+
+def _is_id(native: str) -> bool:
+    """Whether it can be a session's own id, as hooks take one."""
+    return 0 < len(native) <= MAX_SESSION and native.isprintable()
 
 
 def is_known(connection: Connection, candidate: Candidate) -> bool:

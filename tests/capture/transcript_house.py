@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.model import Caller
 from ai_memory.operations.backfill import Backfilled, backfill
 from ai_memory.store import session_lookup
-from ai_memory.store.memory import Memory
+from ai_memory.store.memory import Memory, no_step
 from ai_memory.store.state_sessions import Session
 
 CLAUDE = "11111111-aaaa-4bbb-8ccc-000000000001"
@@ -280,11 +280,11 @@ class House:
         for furnish in (self.claude, self.codex, self.gemini, self.pi, self.copilot, self.opencode):
             furnish()
 
-    def memory(self, *, cwd: str | None = None) -> Memory:
+    def memory(self, *, cwd: str | None = None, step: Callable[[str], None] = no_step) -> Memory:
         """As the command line opens it, in the checkout."""
         caller = Caller(cwd=cwd or self.cwd, environ={}, home=str(self.home), face="cli")
         found = self.room.memory()
-        return Memory.open(found.data_dir, caller=caller, clock=found.clock, command="ai-memory backfill")
+        return Memory.open(found.data_dir, caller=caller, clock=found.clock, command="backfill", step=step)
 
     def backfill(self, **more: Any) -> Backfilled:
         return backfill(self.memory(), **more)
