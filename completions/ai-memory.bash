@@ -36,6 +36,8 @@ _ai_memory() {
         "history --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "sessions --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "backfill --capture-mode") COMPREPLY=($(compgen -W "all allowlist" -- "$cur")); return ;;
+        "backfill --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "finalize-session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "handoff list --state") COMPREPLY=($(compgen -W "open accepted expired cancelled any" -- "$cur")); return ;;
@@ -47,7 +49,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path pause resume log logs quarantine config edit tail demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init reindex path pause resume log logs quarantine config edit tail demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         handoff) words="begin list show accept cancel reopen" ;;
@@ -63,6 +65,7 @@ _ai_memory() {
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "sessions") words="--agent --open --since --until -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "session") words="--kinds --query -n --limit --offset --format --data-dir --lock-timeout --json --help" ;;
+        "backfill") words="--agent --since --max-sessions --dry-run --force --all-projects --capture-mode --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "finalize-session") words="--all --idle --agent --reopen --all-projects --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;
         "where") words="--workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'reindex', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'reindex', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-n', '--limit', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'write-page' = @('-b', '--body', '--file', '-p', '--path', '--title', '--kind', '-t', '--tag', '--tier', '--pinned', '--no-pinned', '--expires-at', '--expected-version', '--create-only', '--scope', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -13,6 +13,7 @@ $script:AiMemoryWords = @{
     'history' = @('-p', '--path', '-n', '--limit', '--offset', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'sessions' = @('--agent', '--open', '--since', '--until', '-n', '--limit', '--offset', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'session' = @('--kinds', '--query', '-n', '--limit', '--offset', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'backfill' = @('--agent', '--since', '--max-sessions', '--dry-run', '--force', '--all-projects', '--capture-mode', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'finalize-session' = @('--all', '--idle', '--agent', '--reopen', '--all-projects', '--confirm', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'list-projects' = @('--workspace', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'where' = @('--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')

@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config", "scope"),
     ("hook",),
     ("harnesses",),
+    ("transcripts",),
     ("store",),
     ("search",),
     ("capture",),

@@ -4,14 +4,15 @@ A session comes in whole, in one transaction, with nothing to hand over; the dra
 another run does what is left: what is there is known by the session's id, and its events by theirs.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ai_memory.capture.attribution import Attribution, within
-from ai_memory.capture.batches import Place, apply_batch, to_the_session
+from ai_memory.capture.batches import Place, apply_batch
 from ai_memory.capture.crediting import credit
 from ai_memory.capture.drain import Outcome, drain_all
-from ai_memory.capture.finalizing import apply_spool, as_drain
+from ai_memory.capture.finalizing import as_drain
 from ai_memory.capture.missing import missing
 from ai_memory.capture.off_record import OffRecord, off_record
 from ai_memory.capture.policy_file import renew_policy
@@ -49,14 +50,7 @@ class Filled:
 class Filling:
     """One run over one data dir. `memory.step` is called at named instants, for tests that kill there."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        attribution: Attribution,
-        wanted: Wanted,
-        *,
-        is_allowlist: bool,
-    ) -> None:
+    def __init__(self, memory: Memory, attribution: Attribution, wanted: Wanted, *, is_allowlist: bool) -> None:
         self._memory = memory
         self._attribution = attribution
         self._wanted = wanted
@@ -67,7 +61,7 @@ class Filling:
 
     def run(self, candidates: Sequence[Candidate], progress: Progress) -> Filled:
         """Bring these in, the oldest first, then make their pages. *Errors*: MemoryFault; what is done stays done."""
-        apply_spool(self._memory)  # what hooks left of these sessions counts first
+        self._drain()  # what hooks left of these sessions counts first; pages that a killed run owes are made
         reteller = self._reteller(candidates)
         for number, candidate in enumerate(sorted(candidates, key=lambda one: one.found.changed_us)):
             progress(number, len(candidates))
@@ -84,11 +78,15 @@ class Filling:
     def _reteller(self, candidates: Sequence[Candidate]) -> Reteller:
         folders = dict.fromkeys(one.header.cwd for one in candidates)
 
-        def compiled() -> None:
-            renew_policy(self._memory, folders)
+        done: list[bool] = []
 
-        if not within(POLICY_S, compiled):
-            self.filled.notes.append("a folder does not answer: of what its policy governs only metadata is kept")
+        def compiled() -> None:
+            with contextlib.suppress(MemoryFault, OSError, ValueError):
+                renew_policy(self._memory, folders)
+                done.append(True)
+
+        if not (within(POLICY_S, compiled) and done):
+            self.filled.notes.append("a marker cannot be read: of what its policy governs only metadata is kept")
         return Reteller(
             str(self._memory.data_dir.root),
             self._rules,
@@ -158,17 +156,16 @@ class Filling:
         return Place(candidate.scope, sanitize_line(header.branch), sanitize_line(header.commit))
 
     def _credit(self, event: Event, session: Session) -> Event:
-        follow = credit if self._rules.follows_folders else None
-        return follow(event, session, self._attribution.place) if follow else to_the_session(event, session)
+        return credit(event, session, self._attribution.place) if self._rules.follows_folders else event
+
+    def _drain(self) -> None:
+        if self._memory.data_dir.state.exists() or self._memory.data_dir.spool.is_dir():
+            patience_s = self._memory.lock_timeout_s
+            drain_all(self._memory.data_dir, Outcome(), patience_s=patience_s, memory=as_drain(self._memory))
 
     def _make_pages(self) -> None:
         """By a drain; what it cannot do now, the next one does."""
         try:
-            drain_all(
-                self._memory.data_dir,
-                Outcome(),
-                patience_s=self._memory.lock_timeout_s,
-                memory=as_drain(self._memory),
-            )
+            self._drain()
         except MemoryFault as fault:
             self.filled.notes.append(f"the sessions are kept, their pages follow with the next drain: {fault.message}")

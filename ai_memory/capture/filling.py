@@ -41,7 +41,7 @@ def look(memory: Memory, wanted: Wanted, attribution: Attribution, *, most: int,
     return Run(seen, seen.candidates[:most], notes=list(seen.notes))
 
 
-def read_memory_files(memory: Memory, run: Run, wanted: Wanted, root: str, *, is_allowlist: bool) -> None:
+def read_memory_files(memory: Memory, run: Run, wanted: Wanted, root: str, *, is_allowlist: bool, is_dry: bool) -> None:
     """Read the memory files of a checkout, as far as its policy lets them be kept; writes no page."""
     around = around_of(memory, run.notes)
     files = [
@@ -51,7 +51,7 @@ def read_memory_files(memory: Memory, run: Run, wanted: Wanted, root: str, *, is
     ]
     if files:
         own = read_rules(memory).own
-        run.drafts = memory_pages.drafts(memory, root, files, own, run.notes, is_allowlist=is_allowlist)
+        run.drafts = memory_pages.drafts(memory, root, files, own, run.notes, is_allowlist=is_allowlist, is_dry=is_dry)
 
 
 def bring_in(
@@ -70,10 +70,9 @@ def bring_in(
     """
     memory.create()
     filling = Filling(memory, attribution, wanted, is_allowlist=is_allowlist)
-    if run.chosen:
-        run.filled = filling.run(run.chosen, progress)
-        run.notes += [note for note in run.filled.notes if note not in run.notes]
+    run.filled = filling.run(run.chosen, progress)
+    run.notes += [note for note in run.filled.notes if note not in run.notes]
     if root and wanted.scope is not None:
         renew_policy(memory, [root])
-        read_memory_files(memory, run, wanted, root, is_allowlist=is_allowlist)
+        read_memory_files(memory, run, wanted, root, is_allowlist=is_allowlist, is_dry=False)
         run.pages = memory_pages.write(memory, wanted.scope, run.drafts)

@@ -41,12 +41,22 @@ class Draft:
 
 
 def drafts(
-    memory: Memory, root: str, files: Sequence[MemoryFile], own: OwnPatterns, notes: list[str], *, is_allowlist: bool
+    memory: Memory,
+    root: str,
+    files: Sequence[MemoryFile],
+    own: OwnPatterns,
+    notes: list[str],
+    *,
+    is_allowlist: bool,
+    is_dry: bool,
 ) -> list[Draft]:
-    """Those of the files that may be kept, cleaned. `root`: their checkout. What is left out is noted."""
+    """Those of the files that may be kept, cleaned. `root`: their checkout. What is left out is noted.
+
+    `is_dry`: the policy may not be compiled yet.
+    """
     found: list[Draft] = []
     taken: set[str] = set()
-    for file in _allowed(memory, root, files, notes, is_allowlist=is_allowlist):
+    for file in _allowed(memory, root, files, notes, is_allowlist=is_allowlist, is_dry=is_dry):
         body = _body(file, notes)
         if not body.strip():
             continue
@@ -62,7 +72,7 @@ def drafts(
 
 
 def _allowed(
-    memory: Memory, root: str, files: Sequence[MemoryFile], notes: list[str], *, is_allowlist: bool
+    memory: Memory, root: str, files: Sequence[MemoryFile], notes: list[str], *, is_allowlist: bool, is_dry: bool
 ) -> Iterator[MemoryFile]:
     """By pause and policy, as a hook in that folder would judge a tool that reads the file."""
     data_dir = str(memory.data_dir.root)
@@ -76,6 +86,8 @@ def _allowed(
         policy = hook_policy.read_policy(data_dir, around)
         policy.judge_paths("read", {"file_path": file.path}, cwd=root, base=policy.base, home=home)
         reason = why or (policy.reason if policy.decision != hook_policy.KEEP else "")
+        if is_dry and policy.is_unknown:
+            reason = pause  # compiled when it is brought in
         if file.size_bytes > MAX_BYTES:
             reason = f"larger than {MAX_BYTES >> 10} KiB"
         if reason:

@@ -89,7 +89,7 @@ def backfill(
     is_allowlist = capture_mode == "allowlist"
     if dry_run:
         if root and scope is not None:
-            filling.read_memory_files(memory, run, wanted, root, is_allowlist=is_allowlist)
+            filling.read_memory_files(memory, run, wanted, root, is_allowlist=is_allowlist, is_dry=True)
         return _would_fill(run, scope, memory)
     filling.bring_in(memory, run, wanted, attribution, root=root, is_allowlist=is_allowlist, progress=progress)
     return _filled(run, scope)

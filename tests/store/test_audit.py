@@ -295,6 +295,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("capture/page_work.py", "_set_aside"): "how often page work failed",
     }
     telling = {
+        ("capture/backfilling.py", "_apply"),
         ("capture/draining.py", "_end_idle"),
         ("capture/draining.py", "_record"),
         ("capture/finalizing.py", "_put_in"),
