@@ -57,6 +57,7 @@ class Filling:
         self._is_allowlist = is_allowlist
         self._step = memory.step
         self._rules = read_rules(memory)
+        self._folders: dict[str, list[str]] = {}
         self.filled = Filled()
 
     def run(self, candidates: Sequence[Candidate], progress: Progress) -> Filled:
@@ -100,7 +101,9 @@ class Filling:
             return off_record(connection) if connection is not None else ()
 
     def _folders_of(self, folder: str) -> list[str]:
-        return [folder, *self._attribution.handoff_directories(folder)]
+        if folder not in self._folders:
+            self._folders[folder] = [folder, *self._attribution.handoff_directories(folder)]
+        return self._folders[folder]
 
     def _bring_in(self, candidate: Candidate, reteller: Reteller) -> None:
         losses = self.filled.losses

@@ -170,11 +170,12 @@ def is_known(connection: Connection, candidate: Candidate) -> bool:
 
 
 def roots_of(attribution: Attribution, cwd: str) -> tuple[str, ...]:
-    """The folders of a checkout: its root, the main checkout and every worktree; outside of one the folder alone."""
+    """The folders of a checkout: its root, the main one, every worktree, and the folder itself, which alone is left
+    outside of one."""
     repository = attribution.repository(cwd)
     if repository is None:
         return (cwd,)
-    folders = (repository.root, repository.main_root or "", *worktrees(repository))
+    folders = (repository.root, repository.main_root or "", *worktrees(repository), cwd)
     return tuple(dict.fromkeys(filter(None, folders)))
 
 
