@@ -18,7 +18,7 @@ from ai_memory.hook_policy import read_policy
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 from ai_memory.store import session_lookup
-from ai_memory.store.driver import DatabaseError
+from ai_memory.store.driver import Connection, DatabaseError
 from ai_memory.store.filesystem import make_folder, write_whole
 from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
@@ -33,6 +33,9 @@ MOST = 25
 MAX_PROJECTS = 16
 """Open sessions that are looked at after one drain."""
 MAX_TRIES = 3
+
+Place = tuple[str, str]
+"""Workspace and project."""
 
 
 def fill_empty(data_dir: DataDir) -> int:
@@ -58,26 +61,42 @@ def _memory(data_dir: DataDir) -> Memory:
 
 def _first_sessions(memory: Memory) -> list[Session]:
     """One running session for each project that is empty, or was when its filling began."""
-    found: dict[tuple[str, str], Session] = {}
+    running = _undecided(memory)
+    if not running:  # after most drains
+        return []
+    found = []
     with memory.reading() as snapshot, memory.state_reading() as connection:
-        if connection is None:
-            return []
-        for session in session_lookup.sessions(connection, SessionFilter(only_open=True), limit=MAX_PROJECTS):
-            place = (session.workspace, session.project)
-            tries = _tries(memory.data_dir, place)
-            if place in found or scope_of(session).is_guess or tries is None or tries >= MAX_TRIES:
-                continue
-            known = SessionFilter(workspace=place[0], project=place[1])
-            running = SessionFilter(workspace=place[0], project=place[1], only_open=True)
-            is_first = session_lookup.count_sessions(connection, known) == session_lookup.count_sessions(
-                connection, running
-            )
+        for place, session in running.items():
             pages = snapshot.select(Filter(workspace=place[0], project=place[1]), sort="path", limit=1).pages
-            if tries or (is_first and not pages):
-                found[place] = session
+            if _tries(memory.data_dir, place) or (
+                connection is not None and not pages and _is_first(connection, place)
+            ):
+                found.append(session)
             else:
                 _note(memory.data_dir, place, None)  # it has a past already
-    return list(found.values())
+    return found
+
+
+def _undecided(memory: Memory) -> dict[Place, Session]:
+    """Running sessions of projects of which it is not settled yet, one each."""
+    with memory.state_reading() as connection:
+        if connection is None:
+            return {}
+        running = session_lookup.sessions(connection, SessionFilter(only_open=True), limit=MAX_PROJECTS)
+    found: dict[Place, Session] = {}
+    for session in running:
+        place = (str(session.workspace), str(session.project))
+        tries = _tries(memory.data_dir, place)
+        if tries is not None and tries < MAX_TRIES and not scope_of(session).is_guess:
+            found.setdefault(place, session)
+    return found
+
+
+def _is_first(connection: Connection, place: Place) -> bool:
+    """Whether no session of the project has ended."""
+    every = SessionFilter(workspace=place[0], project=place[1])
+    running = SessionFilter(workspace=place[0], project=place[1], only_open=True)
+    return session_lookup.count_sessions(connection, every) == session_lookup.count_sessions(connection, running)
 
 
 def _fill(memory: Memory, session: Session, log: Log) -> int:
@@ -104,11 +123,11 @@ def _unseen(done: int, total: int) -> None:
     """Nobody watches."""
 
 
-def _mark(data_dir: DataDir, place: tuple[str, str]) -> Path:
+def _mark(data_dir: DataDir, place: Place) -> Path:
     return data_dir.locks / "backfilled" / hashlib.sha256("/".join(place).encode()).hexdigest()[:32]
 
 
-def _tries(data_dir: DataDir, place: tuple[str, str]) -> int | None:
+def _tries(data_dir: DataDir, place: Place) -> int | None:
     """How often its filling was begun and not ended; None when it was ended."""
     try:
         word = _mark(data_dir, place).read_text(encoding="ascii").strip()
@@ -119,7 +138,7 @@ def _tries(data_dir: DataDir, place: tuple[str, str]) -> int | None:
     return int(word) if word.isdecimal() else None
 
 
-def _note(data_dir: DataDir, place: tuple[str, str], tries: int | None) -> None:
+def _note(data_dir: DataDir, place: Place, tries: int | None) -> None:
     mark = _mark(data_dir, place)
     make_folder(mark.parent)
     write_whole(mark, b"done" if tries is None else str(tries).encode(), sync=False)
