@@ -1,8 +1,12 @@
 """What one agent program does its own way, as data."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from ai_memory.harnesses.edits import Json, Part, Syntax
+from ai_memory.harnesses.launch import Launch
+from ai_memory.harnesses.machine import Place
 
 
 class Form(StrEnum):
@@ -24,6 +28,51 @@ class Form(StrEnum):
     """Plain text; whatever else is printed would be read as text too."""
     NONE = "none"
     """Takes none: nothing is ever claimed for it."""
+
+
+class Proof(StrEnum):
+    """How it is known that a record is right. The matrix in `docs/harnesses.md` says it of each."""
+
+    PROGRAM = "program"
+    """The real program ran with what we installed."""
+    PAYLOADS = "payloads"
+    """Payloads that the real program sent were replayed."""
+    DOCUMENTATION = "documentation"
+    """Its maker's pages, or the source of others that support it, say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookFile:
+    """Where a harness is told to run our hook, and how that looks."""
+
+    place: Place
+    """The person's own file. For a plugin: the plugin's file."""
+    parts: "Callable[[Harness, Launch], tuple[Part, ...]] | None" = None
+    """Of JSON and TOML: what is ours in the file."""
+    text: "Callable[[Harness, Launch], str] | None" = None
+    """Of a file that is ours whole."""
+    syntax: Syntax = Syntax.JSON
+    project: Place | None = None
+    """The checkout's own file that is not shared with a team; None: `--scope project` is refused."""
+    is_folder: bool = False
+    """`place` is a folder of files made by others, each of which gets `parts` (Kiro's agents)."""
+    is_printed: bool = False
+    """Shown for the person to paste, never written; `Harness.refuses` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpFile:
+    """Where a harness is told of our MCP server."""
+
+    place: Place
+    keys: tuple[str, ...]
+    """The way to our entry: `("mcpServers", "ai-memory")`."""
+    entry: Callable[[Launch], Json]
+    syntax: Syntax = Syntax.JSON
+    requires: tuple[tuple[tuple[str, ...], Json], ...] = ()
+    """Members that the file must have for ours to be read: (way, value)."""
+    project: Place | None = None
+    is_printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +98,21 @@ class Harness:
     """Environment variable that moves its configuration folder."""
     source: str = ""
     """The page of its maker that says so."""
+    programs: tuple[str, ...] = ()
+    """Names of its executable; one of them on PATH means that it is there."""
+    homes: tuple[Place, ...] = ()
+    """Folders or files that are there once it was used."""
+    hooks: HookFile | None = None
+    mcp: McpFile | None = None
+    instructions: Place | None = None
+    """The person's own instruction file, read in every checkout."""
+    project_instructions: str = ""
+    """Name of the instruction file in a checkout: `AGENTS.md`."""
+    skills: Place | None = None
+    """Folder of the person's skills."""
+    project_skills: Place | None = None
+    restart: str = ""
+    """What a person does for a change to count; empty: nothing."""
+    refuses: tuple[str, ...] = ()
+    """What is not done for it, and why: one sentence each."""
+    proof: Proof = Proof.DOCUMENTATION
