@@ -91,7 +91,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """One agent program. The hook has a copy of what it needs in `ai_memory.hook_payload`; a test keeps both equal."""
+    """One agent program. The hook has a copy of what it needs in `hook_harnesses`; a test keeps both equal."""
 
     id: str
     """As in decision C8: stored with every event, shown to people."""

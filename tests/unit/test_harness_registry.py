@@ -5,7 +5,7 @@ import pytest
 from ai_memory.errors import NotFound
 from ai_memory.harnesses import registry
 from ai_memory.harnesses.record import Form
-from ai_memory.hook_payload import KINDS
+from ai_memory.hook_harnesses import KINDS
 
 
 def test_ids_and_aliases_are_unique() -> None:
