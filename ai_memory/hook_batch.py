@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from ai_memory import hook_call, hook_front, hook_payload, hook_places, hook_policy, hook_spool
+from ai_memory import hook_call, hook_front, hook_harnesses, hook_payload, hook_places, hook_policy, hook_spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Batch:
         return hook_call.Call(
             options,
             inner if isinstance(inner, dict) else told,
-            agent=hook_payload.canonical_agent(options.agent),
+            agent=hook_harnesses.canonical_agent(options.agent),
             data_dir=self.data_dir,
             flags=[],
             is_off=hook_call.is_off(os.environ),

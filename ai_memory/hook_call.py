@@ -8,7 +8,7 @@
 import os
 import time
 
-from ai_memory import hook_payload, hook_places
+from ai_memory import hook_harnesses, hook_payload, hook_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ai_memory.hook_places import Surroundings
     from ai_memory.hook_policy import Policy
     from ai_memory.hook_producer import Producer
+    from ai_memory.hook_retell import Retelling
+    from ai_memory.hook_session import Unnamed
 
 LOOK_S = 1.0
 """How long the folders of an event may take to be looked at."""
@@ -28,14 +30,15 @@ PRODUCER_FLAGS = ("--extension", "--source-event", "--ingest-key", "--occurred-a
 """What only a producer that is no harness says: see `ai_memory.hook_producer`."""
 
 _OFF = ("off", "0", "false", "no")
-_NAMES = {"session-start": "SessionStart", "post-tool-use": "PostToolUse", "user-prompt": "UserPromptSubmit"}
+_NAMES = {
+    "session-start": "SessionStart",
+    "pre-tool-use": "PreToolUse",
+    "post-tool-use": "PostToolUse",
+    "user-prompt": "UserPromptSubmit",
+}
 _NAMES_OF = {"gemini-cli": {"user-prompt": "BeforeAgent"}}
 _RELOAD = "reload context"
 """A prompt that begins so asks for what was compacted."""
-_WITHOUT_IDS = ("copilot-cli", "devin", "zcode")
-"""Some versions of these tell no session id: their process stands for it."""
-_PROJECT_FOLDERS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "DEVIN_PROJECT_DIR", "QWEN_PROJECT_DIR")
-"""Where a harness says that its session began, wherever its agent went since: a pause of that folder holds."""
 
 
 class Options:
@@ -74,7 +77,7 @@ def is_initialised(data_dir: str) -> bool:
 
 def empty_answer(agent: str, kind: str) -> bytes:
     """What says nothing to that harness."""
-    if agent in hook_payload.SILENT:
+    if agent in hook_harnesses.SILENT:
         return b""
     if agent == "antigravity-cli" and kind == "pre-tool-use":
         return b'{"decision":"allow"}'
@@ -104,21 +107,24 @@ class Call:
         self.now_us = time.time_ns() // 1000
         self.process = os.getppid()
         self.route = ""
-        told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
+        self.unnamed: Unnamed | None = None
+        """Of a harness that names no session."""
+        names = ("hook_event_name", "hookEventName", "agent_action_name", "hookName")
+        told = next((payload[name] for name in names if payload.get(name)), None)
         named = str(told or options.event or payload.get("type") or "")
         self.producer, self.refusal = self._producer()
         if self.producer is not None and self.producer.source_event:
             named = self.producer.source_event
         self.source_event = named[: hook_payload.NAME_LENGTH + hook_payload.REACH]
-        self.kind = hook_payload.canonical_event(options.event or self.source_event)
-        self.caller = hook_payload.detect(payload, agent, os.environ)
+        self.kind = hook_harnesses.canonical_event(options.event or self.source_event)
+        self.caller = hook_harnesses.detect(payload, agent, os.environ)
         self.agent = self.caller or agent
         self.subagent = hook_payload.subagent_of(payload)
         self.source = str(hook_payload.find(payload, ("source",)) or "").lower()
         if self.source_event.lower() == "taskresume":
             self.source = "resume"
         self.session = hook_payload.session_of(payload) or self._session_from_elsewhere()
-        self.cwd = hook_payload.cwd_of(payload)
+        self.cwd = self._own_cwd() or hook_payload.cwd_of(payload)
         if not self.cwd and not hook_payload.names_cwd(payload):
             self.cwd = self._cwd_from_elsewhere()
 
@@ -137,15 +143,30 @@ class Call:
         environ = os.environ
         if "conversation_id" in self.payload:  # Cursor's placeholder before there is a conversation
             return ""
-        own = environ.get("CLAUDE_CODE_SESSION_ID", "") if self.agent == "claude-code" else ""
+        own = environ.get(hook_harnesses.SESSION_VARIABLES.get(self.agent, ""), "")
         named = environ.get("AI_MEMORY_SESSION_ID", "") or own
         if named:
             return named[: hook_payload.SESSION_LENGTH + hook_payload.REACH]
-        if self.agent in _WITHOUT_IDS:
-            return f"process-{self.process}-{_started(self.process)}"
+        if self.agent in hook_harnesses.ANONYMOUS:
+            from ai_memory import hook_session  # only where neither payload nor environment names the session
+
+            is_start = self.kind == "session-start" and self.source not in ("resume", "compact")
+            folder = environ.get("DEVIN_PROJECT_DIR", "") or hook_payload.cwd_of(self.payload) or _process_folder()
+            self.unnamed = hook_session.Unnamed(
+                self.data_dir, self.agent, folder=folder, process=self.process, is_start=is_start
+            )
+            return self.unnamed.id
         if self.kind == "session-start":
             return os.urandom(16).hex()
         return ""
+
+    def _own_cwd(self) -> str:
+        """The folder that counts more than that of the payload: Hermes runs its tools in one of its own."""
+        if self.agent != "hermes":
+            return ""
+        profile = hook_payload.find(self.payload, ("profile",))
+        is_of_another = os.environ.get("_HERMES_GATEWAY") == "1" and profile not in (None, "", "default")
+        return "" if is_of_another else os.environ.get("TERMINAL_CWD", "")
 
     def _cwd_from_elsewhere(self) -> str:
         named = os.environ.get("DEVIN_PROJECT_DIR", "") if self.agent == "devin" else ""
@@ -179,11 +200,12 @@ class Call:
         if self.kind in ("pre-tool-use", "post-tool-use"):
             tool, given, call_id = hook_payload.tool_of(self.payload)
         owner = os.environ.get("AI_MEMORY_CAPTURE_OWNER", "").strip()
+        origin = os.environ.get("AI_MEMORY_HOOK_ORIGIN", "").strip() or "ai-memory"
         if self.options.is_allowlist and not policy.base:
             policy.drop("no marker, and this install captures only where one is")
         elif policy.drops_subagents and self.subagent:
             policy.drop("drop_subagent_captures")
-        elif owner not in ("", "ai-memory", os.environ.get("AI_MEMORY_HOOK_ORIGIN", "")):
+        elif owner not in ("", origin):
             policy.drop(f"AI_MEMORY_CAPTURE_OWNER names {owner}")
         else:
             policy.judge_tool(self.kind, tool, call_id)
@@ -223,7 +245,7 @@ class Call:
         """
         if not os.path.lexists(os.path.join(self.data_dir, "paused.json")):
             return ""
-        folders = [self.cwd, _process_folder(), *(os.environ.get(name, "") for name in _PROJECT_FOLDERS)]
+        folders = [self.cwd, _process_folder(), *map(os.environ.get, hook_harnesses.PROJECT_FOLDERS)]
         named = [folder for folder in folders if folder] if self.cwd else [""]
         found = _in_time(lambda: self._pause_in(named))
         return "paused somewhere, and this folder does not answer" if found is None else str(found)
@@ -241,7 +263,7 @@ class Call:
         """One line for the person alone, where the harness shows one; else nothing."""
         import json
 
-        return json.dumps({"systemMessage": line}).encode() if self.agent in hook_payload.TELLING else b""
+        return json.dumps({"systemMessage": line}).encode() if self.agent in hook_harnesses.TELLING else b""
 
     def check(self) -> "tuple[bytes, None]":
         """The decision for this payload, as JSON; nothing is written."""
@@ -266,9 +288,7 @@ class Call:
         """
         outcome, reason, event = self.judged_event()
         if event is not None:
-            from ai_memory import hook_spool
-
-            hook_spool.put(self.data_dir, event)
+            self._leave(event)
         return outcome, reason
 
     def judged_event(self) -> "tuple[str, str, dict[str, Any] | None]":
@@ -290,13 +310,15 @@ class Call:
         empty = empty_answer(self.agent, self.kind)
         if not self.session or self._is_repeated_start():
             return empty, None
-        is_start = hook_payload.INJECTION.get(self.agent, ("",))[0] == self.kind and not self.subagent
+        is_start = hook_harnesses.INJECTION.get(self.agent, ("",))[0] == self.kind and not self.subagent
         pause = self.pause()
         if pause:
             return (self._told_person(f"off the record: memory is {pause}") if is_start else b"") or empty, None
         policy, around = self._judged()
         is_reload = self._asks_to_reload()
-        start = self._start(around) if (is_start or is_reload) and around.folders else None
+        is_retold = self._is_retold() and not is_reload
+        start = self._start(around) if (is_start or is_reload or is_retold) and around.folders else None
+        is_start = is_start or (is_retold and start is not None)
         was_pending = is_start and start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
         is_renewed, is_kept = was_pending, True
         if policy.decision != "drop":
@@ -304,14 +326,20 @@ class Call:
                 is_renewed = self._spool(policy) or was_pending
             except OSError:  # full or read-only: what lies there can be told, but nothing taken
                 is_renewed, is_kept = False, False
+        if self.agent in hook_harnesses.DRAINING and is_kept:
+            return empty, self._drain
         if start is None or (policy.decision == "drop" and self.options.is_allowlist):
             return empty, None
-        is_start = is_start and start.is_first()
+        is_start = is_start and (start.is_first() or is_retold)
         if not is_start and not is_reload:
             return empty, None
         from ai_memory import hook_packet  # only where something is told
 
         packet = hook_packet.Packet(start, base=policy.base, markers=around.markers())
+        if is_retold:
+            packet.text = self._told_before()
+        if packet.text:
+            return self._printed(packet, policy)
         if is_start:
             packet.at_start(claims=policy.claims and is_kept, was_pending=was_pending, is_renewed=is_renewed)
         else:
@@ -322,14 +350,43 @@ class Call:
         """The packet in the form of the harness, and what confirms its handoff."""
         from ai_memory.hook_packet import in_form  # loaded already
 
-        form = hook_payload.INJECTION[self.agent][1]
+        form = hook_harnesses.INJECTION[self.agent][1]
         event = _NAMES_OF.get(self.agent, _NAMES).get(self.kind, "SessionStart")
-        status = packet.status if self.agent in hook_payload.TELLING else ""
+        if self.source_event == "PostToolUseFailure":  # the name that a harness compares with its own
+            event = self.source_event
+        status = packet.status if self.agent in hook_harnesses.TELLING else ""
         answer = in_form(form, packet.text, event=event, status=status)
-        return answer, (lambda: self._confirm(packet.handoff, policy)) if packet.handoff else None
+        return answer, lambda: self._after_telling(packet, policy)
+
+    def _after_telling(self, packet: "Packet", policy: "Policy") -> None:
+        if self.agent in hook_harnesses.RETELLING and self.kind == "session-start":
+            self._retelling().note(packet.text)
+        if packet.handoff:
+            self._confirm(packet.handoff, policy)
+
+    def _retelling(self) -> "Retelling":
+        from ai_memory import hook_retell  # only for a harness that may lose what its start was told
+
+        return hook_retell.Retelling(self.data_dir, hook_places.session_uuid(self.agent, self.session))
+
+    def _is_retold(self) -> bool:
+        """Whether this first prompt of a session has to be told what its start may have lost."""
+        if self.kind != "user-prompt" or self.subagent or self.agent not in hook_harnesses.RETELLING:
+            return False
+        return self._retelling().is_due()
+
+    def _told_before(self) -> str:
+        return self._retelling().take()
+
+    def _drain(self) -> None:
+        """Once the answer is out; tool events in between wait for the session's end."""
+        if self.kind in ("session-start", "session-end"):
+            from ai_memory import hook_drain  # only for a harness that ends what a hook leaves running
+
+            hook_drain.drain_here(self.data_dir)
 
     def _asks_to_reload(self) -> bool:
-        if self.kind != "user-prompt" or self.subagent or self.agent not in hook_payload.RELOADING:
+        if self.kind != "user-prompt" or self.subagent or self.agent not in hook_harnesses.RELOADING:
             return False
         return hook_payload.prompt_of(self.payload).lstrip()[: len(_RELOAD)].lower() == _RELOAD
 
@@ -377,12 +434,19 @@ class Call:
             hook_spool.count_dropped(self.data_dir)
             return False
         self._write(policy)
+        if self.agent in hook_harnesses.DRAINING:
+            return False
         return hook_spool.kick(self.data_dir, self.kind, load.waiting)
 
     def _write(self, policy: "Policy") -> None:
+        self._leave(self._event(policy))
+
+    def _leave(self, event: "dict[str, Any]") -> None:
         from ai_memory import hook_spool
 
-        hook_spool.put(self.data_dir, self._event(policy))
+        hook_spool.put(self.data_dir, event)
+        if self.unnamed is not None:
+            self.unnamed.forget() if self.kind == "session-end" else self.unnamed.keep()
 
     def _event(self, policy: "Policy") -> "dict[str, Any]":
         """The event, cleaned and capped."""
@@ -409,8 +473,8 @@ class Call:
         kept = hook_payload.kept_members(self.payload)
         if policy.decision != "keep":
             kept = {key: value for key, value in kept.items() if key in ("source", "reason", "trigger", "model")}
-        if self.options.agent and hook_payload.canonical_agent(self.options.agent) != self.agent:
-            kept["installed_for"] = hook_payload.canonical_agent(self.options.agent)
+        if self.options.agent and hook_harnesses.canonical_agent(self.options.agent) != self.agent:
+            kept["installed_for"] = hook_harnesses.canonical_agent(self.options.agent)
         if self.producer is not None and self.producer.extension:
             kept["extension"] = self.producer.extension
         kept["process"] = self.process
@@ -452,12 +516,3 @@ def _process_folder() -> str:
         return os.getcwd()
     except OSError:  # it was removed under us
         return ""
-
-
-def _started(process: int) -> str:
-    """When a process started, in the system's own ticks, so that a process id used again is another session."""
-    try:
-        with open(f"/proc/{process}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError):
-        return "0"

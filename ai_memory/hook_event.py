@@ -168,6 +168,10 @@ def build(
     if is_tool:
         tool, given, call_id = hook_payload.tool_of(payload)
         output, outcome = hook_payload.result_of(payload) if kind == "post-tool-use" else ("", "")
+        if kind == "post-tool-use" and not output and "stepIdx" in payload:
+            from ai_memory import hook_antigravity  # only for a harness that leaves results in files
+
+            output = hook_antigravity.output_of(payload)
         event.update(tool=tool, call_id=call_id, outcome=outcome)
     if policy.decision == hook_policy.METADATA:
         flags.append("metadata-only")

@@ -15,7 +15,7 @@ dir: without one that was initialised it does nothing. The drain does the rest.
 import os
 import sys
 
-from ai_memory import hook_payload, hook_places
+from ai_memory import hook_harnesses, hook_payload, hook_places
 from ai_memory.hook_call import Call, Options, empty_answer, is_initialised, is_off
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ def main(argv: "Sequence[str]") -> int:
     try:
         answer, after = respond(Options(argv))
     except BaseException:
-        answer = b"" if _agent_of(argv) in hook_payload.SILENT else b"{}"
+        answer = b"" if _agent_of(argv) in hook_harnesses.SILENT else b"{}"
     if _write(answer) and after is not None:
         try:
             after()
@@ -82,7 +82,7 @@ def main(argv: "Sequence[str]") -> int:
 def _agent_of(argv: "Sequence[str]") -> str:
     words = list(argv)
     at = words.index("--agent") + 1 if "--agent" in words else len(words)
-    return hook_payload.canonical_agent(words[at]) if at < len(words) else "other"
+    return hook_harnesses.canonical_agent(words[at]) if at < len(words) else "other"
 
 
 def _write(answer: bytes) -> bool:
@@ -97,11 +97,11 @@ def _write(answer: bytes) -> bool:
 def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
     """(what to print, what to do once it is printed)."""
     environ = os.environ
-    agent = hook_payload.canonical_agent(options.agent)
+    agent = hook_harnesses.canonical_agent(options.agent)
     stdin = Stdin().read() if not options.payload else Stdin()
     data_dir = hook_places.find_data_dir(options.data_dir, environ)
     if (is_off(environ) or not is_initialised(data_dir)) and not options.is_check:
-        return empty_answer(agent, hook_payload.canonical_event(options.event)), None
+        return empty_answer(agent, hook_harnesses.canonical_event(options.event)), None
     flags: list[str] = []
     raw = options.payload.encode() if options.payload else bytes(stdin.head)
     payload = hook_payload.parse(raw) if raw.strip() else {}
@@ -109,7 +109,7 @@ def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
         payload = hook_payload.salvage(raw, stdin.tail)
         flags.append("oversize" if stdin.is_oversize else "late")
     if payload is None:
-        return empty_answer(agent, hook_payload.canonical_event(options.event)), None
+        return empty_answer(agent, hook_harnesses.canonical_event(options.event)), None
     call = Call(options, payload, agent=agent, data_dir=data_dir, flags=flags, is_off=is_off(environ))
     return call.check() if options.is_check else call.take()
 

@@ -250,10 +250,11 @@ def in_form(form: str, text: str, *, event: str, status: str = "") -> bytes:
     """The context in the form of the harness that called, and `status` for the person. `event`: name of it there."""
     if form == "text":
         return text.encode("utf-8", "replace")
+    asked = {} if event == "SessionStart" else {"continue": True}  # Cursor asks at a prompt whether it may go on
     shapes: dict[str, Any] = {
         "envelope": {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}},
         "camel": {"additionalContext": text},
-        "snake": {"additional_context": text},
+        "snake": {**asked, "additional_context": text},
         "context": {"context": text},
         "steps": {"injectSteps": [{"ephemeralMessage": text}]},
         "cline": {"cancel": False, "contextModification": text},

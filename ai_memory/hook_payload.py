@@ -1,10 +1,10 @@
 """What a harness tells on stdin, read by one tolerant extractor into one shape. Part of the hook: stdlib only, light.
 
-The tables here are the hook's side of `ai_memory.harnesses`; a test keeps both equal.
+What is peculiar to one harness beyond the names of members stands in `ai_memory.hook_harnesses`.
 *Source*: the harnesses' own pages about hooks, and payloads that they sent: `tests/fixtures/hooks`.
 """
 
-# ruff: noqa: SIM105, SIM905 (contextlib is not loaded in a hook; a list of words reads better than a list of quotes)
+# ruff: noqa: SIM105 (contextlib is not loaded in a hook)
 
 import json
 
@@ -12,100 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-KINDS = (
-    "session-start",
-    "user-prompt",
-    "pre-tool-use",
-    "post-tool-use",
-    "pre-compact",
-    "post-compaction",
-    "notification",
-    "stop",
-    "session-end",
-    "other",
-)
-
-_SPELLINGS = {
-    "session-start": "sessionstart agentspawn preinvocation sessioncreated onsessionstart taskstart taskresume",
-    "user-prompt": "userprompt userpromptsubmit userpromptsubmitted beforesubmitprompt beforeagent prellmcall"
-    " chatmessage beforeagentstart preuserprompt",
-    "pre-tool-use": "pretooluse beforetool pretoolcall toolexecutebefore beforetoolcall toolcall beforeshellexecution"
-    " beforemcpexecution beforereadfile",
-    "post-tool-use": "posttooluse posttoolusefailure aftertool posttoolcall toolexecuteafter aftertoolcall toolresult"
-    " aftershellexecution aftermcpexecution afterfileedit postruncommand postwritecode postreadcode postmcptooluse",
-    "pre-compact": "precompact precompress sessionbeforecompact beforecompaction experimentalsessioncompacting",
-    "post-compaction": "postcompaction postcompact sessioncompact sessioncompacted",
-    "notification": "notification",
-    "stop": "stop afteragent agentstop agentend sessionidle onsessionend taskcancel postcascaderesponse"
-    " agentturncomplete",
-    "session-end": "sessionend sessiondeleted sessionshutdown onsessionfinalize taskcomplete",
-}
-EVENTS = {spelling: kind for kind, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-"""Native event name, letters only in lower case → canonical kind. Whatever is not here is `other`."""
-
-HARNESSES = (
-    "claude-code codex opencode cursor gemini-cli antigravity-cli pi omp openclaw hermes grok crush zero zcode "
-    "kimi-code kiro-cli kiro-cli-v3 command-code devin pool copilot-cli vscode claude-desktop zed muse factory "
-    "prime swival dsh qwen-code windsurf cline amp roo"
-).split()
-ALIASES = {
-    "claude": "claude-code",
-    "open-code": "opencode",
-    "opencode2": "opencode",
-    "opencode-v2": "opencode",
-    "open-code2": "opencode",
-    "gemini": "gemini-cli",
-    "antigravity": "antigravity-cli",
-    "agy": "antigravity-cli",
-    "oh-my-pi": "omp",
-    "grok-build": "grok",
-    "kimi": "kimi-code",
-    "kimi-cli": "kimi-code",
-    "kiro": "kiro-cli",
-    "commandcode": "command-code",
-    "cmdc": "command-code",
-    "cmd": "command-code",
-    "hermes-agent": "hermes",
-    "poolside": "pool",
-    "zai": "zcode",
-    "copilot": "copilot-cli",
-    "vscode-copilot": "vscode",
-    "qwen": "qwen-code",
-    "droid": "factory",
-    "cascade": "windsurf",
-}
-
-INJECTION = {
-    "claude-code": ("session-start", "envelope"),
-    "codex": ("session-start", "envelope"),
-    "command-code": ("session-start", "envelope"),
-    "devin": ("session-start", "envelope"),
-    "zcode": ("session-start", "envelope"),
-    "gemini-cli": ("session-start", "envelope"),
-    "qwen-code": ("session-start", "envelope"),
-    "factory": ("session-start", "envelope"),
-    "vscode": ("session-start", "envelope"),
-    "copilot-cli": ("session-start", "camel"),
-    "cursor": ("session-start", "snake"),
-    "cline": ("session-start", "cline"),
-    "kiro-cli": ("session-start", "text"),
-    "kiro-cli-v3": ("session-start", "text"),
-    "antigravity-cli": ("session-start", "steps"),
-    "kimi-code": ("user-prompt", "text"),
-    "hermes": ("user-prompt", "context"),
-    "grok": ("post-tool-use", "envelope"),
-}
-"""Harness → the kind of event at which it takes context, and in which form. Not here: takes none, never claims."""
-
-TELLING = ("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "vscode")
-"""Harnesses that show a person the member `systemMessage` of an answer."""
-
-RELOADING = ("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "kimi-code", "hermes")
-"""Harnesses that take context with a prompt, in the form of their start."""
-
-SILENT = ("kiro-cli", "kiro-cli-v3", "kimi-code")
-"""Whatever these are told becomes text of the conversation, even `{}`."""
 
 SESSION_LENGTH = 512
 CWD_LENGTH = 4_096
@@ -116,19 +22,28 @@ MEMBER_LENGTH = 1_024
 REACH = 4_096
 """Characters beyond these lengths that are read too, so that no secret is split before it is found."""
 
-_NESTED = ("payload", "event", "properties", "info", "path", "tool_info", "preToolUse", "postToolUse", "extra")
-_SESSION = ("session_id", "sessionId", "sessionID", "session", "conversationId", "conversation_id", "thread-id")
+_NESTED = (
+    *("payload", "event", "properties", "info", "path", "tool_info", "preToolUse", "postToolUse", "userPromptSubmit"),
+    "extra",
+)
+_SESSION = ("conversation_id", "session_id", "sessionId", "sessionID", "session", "conversationId", "thread-id")
+"""Cursor names its conversation with every event, and with some a session, too."""
 _MORE_SESSION = ("trajectory_id", "taskId")
-_CWD = ("cwd", "current_dir", "working_dir", "directory", "workspacePaths", "workspace_roots", "workspaceRoots")
-_PROMPT = ("prompt", "user_prompt", "user_message", "message", "text", "input-messages")
+_CWD = (
+    *("cwd", "current_dir", "working_dir", "directory", "workspacePaths", "workspace_roots", "workspaceRoots"),
+    "workspaceRoot",
+)
+_PROMPT = ("submitted_prompt", "prompt", "user_prompt", "user_message", "message", "text", "input-messages")
 _TOOL = ("tool_name", "toolName", "tool", "name", "mcp_tool_name")
-_INPUT = ("tool_input", "toolInput", "toolArgs", "input", "args", "arguments", "parameters")
+_INPUT = ("tool_input", "toolInput", "toolArgs", "input", "args", "arguments", "parameters", "mcp_tool_arguments")
 _CALL_ID = ("tool_use_id", "tool_call_id", "toolCallId", "callID", "call_id", "stepIdx")
 _RESULT = (
-    *("tool_response", "tool_output", "tool_result", "toolResult", "result_json", "output", "result"),
-    *("result_summary", "error", "error_message"),
+    *("tool_response", "tool_output", "tool_result", "toolResponse", "toolResult", "toolOutput", "result_json"),
+    *("output", "result", "mcp_result", "result_summary", "error", "error_message"),
 )
-_LAST_ANSWER = ("last_assistant_message", "last-assistant-message", "prompt_response", "response")
+_LAST_ANSWER = (
+    *("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response", "response"),
+)
 _KEPT = {
     "source": "source",
     "reason": "reason",
@@ -144,18 +59,6 @@ _KEPT = {
     "duration_ms": "duration_ms",
 }
 """Members that go into `extra`, with their name there: short strings and numbers."""
-
-
-def canonical_event(name: str) -> str:
-    """The canonical kind of a native or canonical event name, in whatever case and punctuation."""
-    return EVENTS.get("".join(sign for sign in name.lower() if sign.isalpha()), "other")
-
-
-def canonical_agent(name: str) -> str:
-    """The harness id of a name or alias; `other` for what is none."""
-    plain = name.strip().lower().replace("_", "-")
-    plain = ALIASES.get(plain, plain)
-    return plain if plain in HARNESSES else "other"
 
 
 def parse(raw: bytes) -> "Mapping[str, Any] | None":
@@ -215,26 +118,6 @@ def find(payload: "Mapping[str, Any]", keys: "tuple[str, ...]") -> "Any":
     return None
 
 
-def detect(payload: "Mapping[str, Any]", agent: str, environ: "Mapping[str, str]") -> str | None:
-    """The harness that really called, where its payload gives it away; None where nothing speaks against `agent`.
-
-    Cursor, VS Code and Copilot CLI run Claude Code's hooks too.
-    """
-    if "cursor_version" in payload or ("conversation_id" in payload and environ.get("CURSOR_VERSION")):
-        return "cursor"
-    if agent not in ("claude-code", "vscode", "copilot-cli", "cursor", "other"):
-        return None
-    result = payload.get("tool_result")
-    if "toolArgs" in payload or "toolResult" in payload or (isinstance(result, dict) and "result_type" in result):
-        return "copilot-cli"
-    stamp = payload.get("timestamp")
-    if "hookEventName" in payload and "sessionId" in payload:
-        return "copilot-cli" if isinstance(stamp, int) else "vscode"
-    if isinstance(stamp, int) and "session_id" not in payload:
-        return "copilot-cli"
-    return None
-
-
 def session_of(payload: "Mapping[str, Any]") -> str:
     """The harness's own id of the session, or nothing."""
     value = find(payload, _SESSION)
@@ -269,6 +152,9 @@ def names_cwd(payload: "Mapping[str, Any]") -> bool:
 def subagent_of(payload: "Mapping[str, Any]") -> str:
     """Id of the subagent that the event belongs to. `agent_type` alone is none: `--agent` sets it too."""
     value = payload.get("agent_id") or payload.get("subagentType")
+    extra = payload.get("extra")
+    if not value and isinstance(extra, dict) and extra.get("platform") == "subagent":  # Hermes
+        value = "subagent"
     return str(value)[: NAME_LENGTH + REACH] if isinstance(value, (str, int)) else ""
 
 
@@ -300,6 +186,9 @@ def tool_of(payload: "Mapping[str, Any]") -> "tuple[str, Any, str]":
             given = json.loads(given)
         except (ValueError, RecursionError):
             pass
+    action = payload.get("agent_action_name")
+    if not isinstance(name, str) and isinstance(action, str):  # Windsurf: `post_run_command` tells of `run_command`
+        name = action.partition("_")[2]
     if given is None:
         given = {key: payload[key] for key in ("command", "file_path", "edits", "url", "query") if key in payload}
         inner = payload.get("tool_info")
@@ -315,7 +204,7 @@ def tool_of(payload: "Mapping[str, Any]") -> "tuple[str, Any, str]":
 def result_of(payload: "Mapping[str, Any]") -> "tuple[str, str]":
     """(output, outcome) of a tool call: outcome is success, error or unknown."""
     value = find(payload, _RESULT)
-    if isinstance(value, str) and value[:1] == "{" and "result_json" in payload:
+    if isinstance(value, str) and value[:1] == "{" and ("result_json" in payload or "cursor_version" in payload):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
@@ -327,6 +216,8 @@ def _outcome(payload: "Mapping[str, Any]", value: "Any") -> str:
     name = str(payload.get("hook_event_name") or payload.get("hookEventName") or "")
     if "failure" in name.lower() or payload.get("error") or payload.get("isError") or payload.get("is_error"):
         return "error"
+    if not isinstance(value, dict):
+        value = payload.get("postToolUse") or payload.get("extra")  # Cline and Hermes say it beside the result
     if not isinstance(value, dict):
         return "unknown"
     for key in ("is_error", "isError", "interrupted"):

@@ -187,11 +187,16 @@ def _touch(path: str) -> None:
         pass
 
 
-def _start(data_dir: str) -> None:
-    """A process of its own session, with nothing of ours open, that outlives the harness."""
+def drain_command(data_dir: str) -> "tuple[list[str], dict[str, str]]":
+    """The words and the environment of a drain of that data dir."""
     parent = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     words = [sys.executable, "-I", "-c", _START, parent, "drain", "--data-dir", data_dir]
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GIT_"))}
+    return words, {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GIT_"))}
+
+
+def _start(data_dir: str) -> None:
+    """A process of its own session, with nothing of ours open, that outlives the harness."""
+    words, environ = drain_command(data_dir)
     try:
         os.chdir(data_dir)  # or the drain would hold the checkout's folder
     except OSError:

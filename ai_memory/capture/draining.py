@@ -36,8 +36,12 @@ MAX_DIRECTORIES = 64
 """Directories a pass whose markers are looked for; the others' turn comes with their next event."""
 MAX_KEPT_BYTES = 32 * 1024 * 1024
 """Of files that the glance read whole; the others are opened again when their turn comes."""
-TELL_NO_END = frozenset({"opencode", "antigravity-cli"})
+TELL_NO_END = frozenset(
+    "opencode antigravity-cli crush zcode kiro-cli kiro-cli-v3 command-code pool vscode windsurf".split()  # noqa: SIM905
+)
 """Harnesses whose sessions never end: each finished turn brings the page up to date."""
+TELL_NO_PROMPT = frozenset({"antigravity-cli"})
+"""Harnesses whose prompts stand in a file of their own. Both are those of the records; a test keeps them equal."""
 POLICY_S = 10.0
 """How long the markers of those directories may take to be looked at."""
 LOOK_EVERY_S = 60.0
@@ -76,6 +80,8 @@ class Drainer:
         """Files that ended a session whose page is not written yet."""
         self._batch = Batch()
         """Sessions that grew since the last page work."""
+        self._unread: set[str] = set()
+        """Sessions whose prompts have to be looked for elsewhere."""
 
     def run(self) -> Drain:
         """Apply what waits until nothing is left that can be applied; the outcome stands in `state.db` and the log."""
@@ -102,8 +108,21 @@ class Drainer:
     # --- one pass over the spool ---
 
     def _apply_all(self) -> None:
-        while self._pass():
+        while self._pass() or self._fetch_prompts():
             pass
+
+    def _fetch_prompts(self) -> bool:
+        """Whether prompts came that no hook was told of."""
+        sessions, self._unread = self._unread, set()
+        if not sessions:
+            return False
+        from ai_memory.capture.prompts_elsewhere import spool_prompts  # only for such a harness
+
+        try:
+            return spool_prompts(self._memory, sorted(sessions)) > 0
+        except (OSError, ValueError) as fault:
+            self._log.warning(f"prompts that stand in their harness's own file could not be read: {fault}")
+            return False
 
     def _pass(self) -> bool:
         """Apply every file that is listed now. False when there was none."""
@@ -186,6 +205,7 @@ class Drainer:
                 self._quarantine(f"{event.id}.json", f"{type(fault).__name__}: {fault}")
             return
         self._take_note(batch)
+        self._unread |= {one.session for one in events if one.agent in TELL_NO_PROMPT and one.kind != "user-prompt"}
         ends = {f"{event.id}.json" for event in events if event.kind == "session-end"}
         self._held |= ends
         self._spool.remove([f"{event.id}.json" for event in events if event.kind != "session-end"])

@@ -191,7 +191,12 @@ def _ingest_key(record: Mapping[str, object], more: Mapping[str, object]) -> str
     key = record.get("ingest_key")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         return ""
-    whole = f"{_text(more.get('extension'))[:MAX_NAME]}\0{key}"
+    return ingest_name(_text(more.get("extension"))[:MAX_NAME], key)
+
+
+def ingest_name(extension: str, key: str) -> str:
+    """What an ingest key is remembered as, beside the ids of events."""
+    whole = f"{extension}\0{key}"
     return f"key-{hashlib.sha256(whole.encode()).hexdigest()[:32]}"
 
 

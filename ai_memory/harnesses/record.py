@@ -58,6 +58,8 @@ class HookFile:
     """`place` is a folder of files made by others, each of which gets `parts` (Kiro's agents)."""
     is_printed: bool = False
     """Shown for the person to paste, never written; `Harness.refuses` says why."""
+    files: "Callable[[Harness, Launch], Mapping[str, str]] | None" = None
+    """Of a folder of executable files, each ours whole: name → text (Cline names them after the event)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,23 @@ class McpFile:
     """Members that the file must have for ours to be read: (way, value)."""
     project: Place | None = None
     is_printed: bool = False
+    text: Callable[[Launch], str] | None = None
+    """What is printed, where the file is of no syntax that is edited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list in a harness's own settings that a person has to add our data dir to. `doctor` looks, nobody writes."""
+
+    place: Place
+    keys: tuple[str, ...]
+    """The way to the list."""
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """One agent program. The hook has a copy of what it needs in `ai_memory.hook_payload`; a test keeps both equal."""
+    """One agent program. The hook has a copy of what it needs in `hook_harnesses`; a test keeps both equal."""
 
     id: str
     """As in decision C8: stored with every event, shown to people."""
@@ -116,3 +130,19 @@ class Harness:
     refuses: tuple[str, ...] = ()
     """What is not done for it, and why: one sentence each."""
     proof: Proof = Proof.DOCUMENTATION
+    is_silent: bool = False
+    """Whatever its hook prints becomes text of the conversation, even `{}`."""
+    retells: bool = False
+    """What a start was told may be lost: told again with the first prompt, unless the start is known to have ended."""
+    is_anonymous: bool = False
+    """Some of its versions name no session: one is minted and remembered."""
+    drains_itself: bool = False
+    """Kills what a hook leaves running: the hook waits for its own drain."""
+    shares: str = ""
+    """Id of the harness whose hook file serves this one, too."""
+    prompts_at: Place | None = None
+    """Where its prompts stand, which no event carries: a line of JSON each, read by the drain."""
+    must_list: Listing | None = None
+    """What a person has to allow before anything can be kept."""
+    notes: tuple[str, ...] = ()
+    """What is peculiar and good to know: one sentence each."""

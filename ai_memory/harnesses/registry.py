@@ -1,80 +1,46 @@
-"""Every harness by id or alias. Records with hooks of their own stand in their own modules, the rest is named here."""
+"""Every harness by id or alias. Each record stands in a module of its own."""
 
 import difflib
 from collections.abc import Mapping
 
 from ai_memory.errors import NotFound, echo
+from ai_memory.harnesses.amp import AMP
+from ai_memory.harnesses.antigravity_cli import ANTIGRAVITY_CLI
 from ai_memory.harnesses.claude_code import CLAUDE_CODE
+from ai_memory.harnesses.claude_desktop import CLAUDE_DESKTOP
+from ai_memory.harnesses.cline import CLINE
 from ai_memory.harnesses.codex import CODEX
-from ai_memory.harnesses.record import Form, Harness
-
-
-def _named(
-    identifier: str,
-    title: str,
-    *aliases: str,
-    form: Form = Form.NONE,
-    at: str = "",
-    tells: bool = False,
-    reloads: bool = False,
-    session_variable: str = "",
-) -> Harness:
-    return Harness(
-        identifier,
-        title,
-        aliases=aliases,
-        form=form,
-        inject_at=at,
-        tells=tells,
-        reloads=reloads,
-        session_variable=session_variable,
-    )
-
-
-_START = "session-start"
+from ai_memory.harnesses.command_code import COMMAND_CODE
+from ai_memory.harnesses.copilot import COPILOT_CLI, VSCODE
+from ai_memory.harnesses.crush import CRUSH
+from ai_memory.harnesses.cursor import CURSOR
+from ai_memory.harnesses.devin import DEVIN
+from ai_memory.harnesses.dsh import DSH
+from ai_memory.harnesses.factory import FACTORY
+from ai_memory.harnesses.gemini_cli import GEMINI_CLI
+from ai_memory.harnesses.grok import GROK
+from ai_memory.harnesses.hermes import HERMES
+from ai_memory.harnesses.kimi_code import KIMI_CODE
+from ai_memory.harnesses.kiro import KIRO_CLI, KIRO_CLI_V3
+from ai_memory.harnesses.muse import MUSE
+from ai_memory.harnesses.openclaw import OPENCLAW
+from ai_memory.harnesses.opencode import OPENCODE
+from ai_memory.harnesses.pi import OMP, PI
+from ai_memory.harnesses.pool import POOL
+from ai_memory.harnesses.prime import PRIME
+from ai_memory.harnesses.qwen_code import QWEN_CODE
+from ai_memory.harnesses.record import Harness
+from ai_memory.harnesses.roo import ROO
+from ai_memory.harnesses.swival import SWIVAL
+from ai_memory.harnesses.windsurf import WINDSURF
+from ai_memory.harnesses.zcode import ZCODE
+from ai_memory.harnesses.zed import ZED
+from ai_memory.harnesses.zero import ZERO
 
 HARNESSES: tuple[Harness, ...] = (
-    CLAUDE_CODE,
-    CODEX,
-    _named("opencode", "OpenCode", "open-code", "opencode2", "opencode-v2", "open-code2"),
-    _named("cursor", "Cursor", form=Form.SNAKE, at=_START),
-    _named(
-        *("gemini-cli", "Gemini CLI", "gemini"),
-        form=Form.ENVELOPE,
-        at=_START,
-        tells=True,
-        reloads=True,
-        session_variable="GEMINI_SESSION_ID",
-    ),
-    _named("antigravity-cli", "Antigravity CLI", "antigravity", "agy", form=Form.STEPS, at=_START),
-    _named("pi", "Pi"),
-    _named("omp", "Oh My Pi", "oh-my-pi"),
-    _named("openclaw", "OpenClaw"),
-    _named("hermes", "Hermes", "hermes-agent", form=Form.CONTEXT, at="user-prompt", reloads=True),
-    _named("grok", "Grok Build", "grok-build", form=Form.ENVELOPE, at="post-tool-use"),
-    _named("crush", "Crush"),
-    _named("zero", "Zero"),
-    _named("zcode", "ZCode", "zai", form=Form.ENVELOPE, at=_START),
-    _named("kimi-code", "Kimi Code", "kimi", "kimi-cli", form=Form.TEXT, at="user-prompt", reloads=True),
-    _named("kiro-cli", "Kiro CLI", "kiro", form=Form.TEXT, at=_START),
-    _named("kiro-cli-v3", "Kiro CLI 3", form=Form.TEXT, at=_START),
-    _named("command-code", "Command Code", "commandcode", "cmdc", "cmd", form=Form.ENVELOPE, at=_START),
-    _named("devin", "Devin CLI", form=Form.ENVELOPE, at=_START),
-    _named("pool", "Pool", "poolside"),
-    _named("copilot-cli", "GitHub Copilot CLI", "copilot", form=Form.CAMEL, at=_START),
-    _named("vscode", "VS Code", "vscode-copilot", form=Form.ENVELOPE, at=_START, tells=True),
-    _named("claude-desktop", "Claude Desktop"),
-    _named("zed", "Zed"),
-    _named("muse", "Muse Code", session_variable="MUSE_SESSION_ID"),
-    _named("factory", "Factory Droid", "droid", form=Form.ENVELOPE, at=_START, tells=True, reloads=True),
-    _named("prime", "Prime Agent"),
-    _named("swival", "Swival"),
-    _named("dsh", "DeepSeek Harness"),
-    _named("qwen-code", "Qwen Code", "qwen", form=Form.ENVELOPE, at=_START, tells=True, reloads=True),
-    _named("windsurf", "Windsurf", "cascade"),
-    _named("cline", "Cline", form=Form.CLINE, at=_START),
-    _named("amp", "Amp"),
-    _named("roo", "Roo Code"),
+    *(CLAUDE_CODE, CODEX, OPENCODE, CURSOR, GEMINI_CLI, ANTIGRAVITY_CLI, PI, OMP, OPENCLAW, HERMES, GROK, CRUSH, ZERO),
+    *(ZCODE, KIMI_CODE, KIRO_CLI, KIRO_CLI_V3, COMMAND_CODE, DEVIN, POOL, COPILOT_CLI, VSCODE, CLAUDE_DESKTOP, ZED),
+    *(MUSE, FACTORY, PRIME, SWIVAL, DSH, QWEN_CODE, WINDSURF, CLINE, AMP, ROO),
 )
 """In the order of decision C8."""
 

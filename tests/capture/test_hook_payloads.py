@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hook_runs import FIXTURES, Desk
 
-from ai_memory import hook_payload
+from ai_memory import hook_harnesses
 from ai_memory.capture.spooled import parse_event, session_uuid
 from ai_memory.hook_places import session_uuid as hooks_session_uuid
 
@@ -110,11 +110,11 @@ def test_hook_and_drain_give_a_session_the_same_id(raw: str) -> None:
     ["UserPromptSubmit", "user-prompt-submit", "user_prompt_submit", "userPromptSubmit", "USER PROMPT SUBMIT"],
 )
 def test_event_names_are_taken_in_every_case(spelling: str) -> None:
-    assert hook_payload.canonical_event(spelling) == "user-prompt"
+    assert hook_harnesses.canonical_event(spelling) == "user-prompt"
 
 
 def test_every_canonical_kind_is_its_own_spelling() -> None:
-    assert [hook_payload.canonical_event(kind) for kind in hook_payload.KINDS] == list(hook_payload.KINDS)
+    assert [hook_harnesses.canonical_event(kind) for kind in hook_harnesses.KINDS] == list(hook_harnesses.KINDS)
 
 
 def test_codex_notify_gives_its_payload_as_the_last_word(desk: Desk) -> None:

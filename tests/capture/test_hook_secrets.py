@@ -9,7 +9,7 @@ import pytest
 from hook_runs import Desk
 
 from ai_memory.capture.spooled import parse_event, session_uuid
-from ai_memory.hook_payload import KINDS
+from ai_memory.hook_harnesses import KINDS
 
 FIELDS = (
     *("session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id", "agent_id", "source", "reason", "trigger"),

@@ -19,7 +19,7 @@ import pytest
 from cli_room import Room
 
 from ai_memory.errors import MemoryFault
-from ai_memory.hook_payload import KINDS
+from ai_memory.hook_harnesses import KINDS
 from ai_memory.model import Caller
 from ai_memory.operations.signature import REQUIRED, Parameter, bind, parameters
 from ai_memory.operations.table import OPERATIONS, Operation

@@ -1,0 +1,36 @@
+"""OpenCode. It is captured by a plugin that runs in it."""
+
+from ai_memory.harnesses.edits import Json
+from ai_memory.harnesses.launch import Launch
+from ai_memory.harnesses.machine import Place
+from ai_memory.harnesses.record import Harness, McpFile
+
+
+def _server(launch: Launch) -> Json:
+    return {"type": "local", "command": list(launch.bridge_argv()), "enabled": True}
+
+
+def _place(rest: str) -> Place:
+    return Place("{config}/opencode" + rest, variable="OPENCODE_CONFIG_DIR", moved="{config}/opencode")
+
+
+OPENCODE = Harness(
+    id="opencode",
+    title="OpenCode",
+    aliases=("open-code", "opencode2", "opencode-v2", "open-code2"),
+    config_variable="OPENCODE_CONFIG_DIR",
+    source="https://opencode.ai/docs/plugins/",
+    programs=("opencode",),
+    homes=(_place(""), Place("{data}/opencode")),
+    mcp=McpFile(
+        _place("/opencode.json"),
+        keys=("mcp", "ai-memory"),
+        entry=_server,
+        project=Place("{checkout}/opencode.json"),
+    ),
+    instructions=_place("/AGENTS.md"),
+    project_instructions="AGENTS.md",
+    skills=Place("{home}/.agents/skills"),
+    project_skills=Place("{checkout}/.agents/skills"),
+    restart="Restart it.",
+)
