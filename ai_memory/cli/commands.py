@@ -104,6 +104,7 @@ COMMANDS: tuple[Command, ...] = (
             ("--profile", "`core`, `full`, or names of tools with commas between; default `full`"),
             ("--workspace", "workspace of calls that name none"),
             ("--project", "project of calls that name none"),
+            ("--agent", "whose client this is: changes are told as that agent's"),
             ("--data-dir", "the data dir"),
         ),
     ),

@@ -50,9 +50,9 @@ class Launch:
     def bridge_argv(self, agent: str = "") -> tuple[str, ...]:
         """`mcp-bridge` as a list of arguments."""
         separator = "\\" if self.platform == "win32" else "/"
-        file = f"{self.package}{separator}__main__.py"
+        file = f"{self.package}{separator}mcp_bridge.py"
         named = ("--agent", agent) if agent else ()
-        return (self.python, "-I", file, "mcp-bridge", "--data-dir", self.data_dir, *named)
+        return (self.python, "-I", file, "--data-dir", self.data_dir, *named)
 
     def is_ours(self, value: Json) -> bool:
         """Whether a hook's definition, in any form ever written, runs us: in a shell line, an argv, or nested."""
