@@ -39,6 +39,13 @@ COMMANDS: tuple[Command, ...] = (
         examples=("tail", "tail -f --all", "tail --session 7d3f0a5e --json"),
     ),
     Command(
+        name="setup",
+        module="ai_memory.cli.setup",
+        function="setup",
+        title="Wire every agent of this machine in one go",
+        examples=("setup", "setup --yes", "setup --agent codex --dry-run"),
+    ),
+    Command(
         name="demo",
         module="ai_memory.cli.demo",
         function="demo",

@@ -54,11 +54,15 @@ class Wired:
 
     @property
     def key(self) -> str:
-        return hashlib.sha256(self.target.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return _key(self.target)
 
     def is_as_left(self, content: bytes | None) -> bool:
         """Whether nobody changed the file since."""
         return fingerprint(content) in self.left
+
+
+def _key(target: str) -> str:
+    return hashlib.sha256(target.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def fingerprint(content: bytes | None) -> str:
@@ -92,14 +96,14 @@ def drop(data_dir: DataDir, record: Wired) -> None:
     sync_folder(data_dir.wiring)
 
 
-def keep_backup(data_dir: DataDir, record: Wired, content: bytes, *, at_us: int) -> Path:
+def keep_backup(data_dir: DataDir, target: Path, content: bytes, *, at_us: int) -> Path:
     """Keep what stands in a file before it is written to; the newest ones stay."""
     folder = data_dir.backups / "agents"
     make_folder(folder)
-    name = Path(record.target).name
-    path = folder / f"{record.key[:8]}-{at_us:019d}-{name}"
+    key = _key(str(target))[:8]
+    path = folder / f"{key}-{at_us:019d}-{target.name}"
     write_whole(path, content)
-    for old in sorted(folder.glob(f"{record.key[:8]}-*"))[:-KEPT_BACKUPS]:
+    for old in sorted(folder.glob(f"{key}-*"))[:-KEPT_BACKUPS]:
         with suppress(OSError):
             old.unlink()
     return path

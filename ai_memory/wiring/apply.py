@@ -27,13 +27,21 @@ class Done:
 
 
 def apply(
-    plans: Sequence[FilePlan], data_dir: DataDir, *, clock: Clock, step: files.Step = files.no_step
+    plans: Sequence[FilePlan],
+    data_dir: DataDir,
+    *,
+    clock: Clock,
+    step: files.Step = files.no_step,
+    is_removal: bool = False,
 ) -> list[Done]:
     """Write what is planned. Of an agent with a refused file nothing is written; the others go on.
 
+    A removal takes out whatever can be taken out.
+
     *Crash*: safe between any two steps; the next run finishes. Call under `wiring_lock` where a data dir exists.
     """
-    refused = {owner.agent for plan in plans if plan.state is State.REFUSED for owner in plan.owners}
+    blocking = [] if is_removal else [plan for plan in plans if plan.state is State.REFUSED]
+    refused = {owner.agent for plan in blocking for owner in plan.owners}
     done = []
     for plan in plans:
         agents = {owner.agent for owner in plan.owners}
@@ -63,11 +71,12 @@ def _written(plan: FilePlan, data_dir: DataDir, clock: Clock, step: files.Step) 
 
 def _write(plan: FilePlan, data_dir: DataDir, clock: Clock, step: files.Step) -> None:
     assert plan.seen is not None
-    record = plan.record or plan.former
-    if record is not None:
-        if plan.before is not None:
-            wired.keep_backup(data_dir, record, plan.before, at_us=clock())
+    is_known = plan.former is not None and plan.former.is_as_left(plan.before)
+    if plan.before is not None and not is_known and data_dir.root.is_dir():
+        wired.keep_backup(data_dir, plan.seen.target, plan.before, at_us=clock())
         step("backup")
+    record = (plan.record or plan.former) if plan.is_recorded else None
+    if record is not None:
         both = (wired.fingerprint(plan.before), wired.fingerprint(plan.after))
         wired.put(data_dir, replace(record, left=both))
         step("recorded")
@@ -88,6 +97,8 @@ def _bare_folders(plan: FilePlan) -> tuple[Path, ...]:
 
 
 def _remember(plan: FilePlan, data_dir: DataDir) -> None:
+    if not plan.is_recorded:
+        return
     if plan.record is not None:
         if plan.record != plan.former:
             wired.put(data_dir, plan.record)

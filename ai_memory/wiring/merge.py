@@ -41,7 +41,7 @@ def with_ours(document: Document, parts: Sequence[Part], terms: Terms) -> Docume
     return document
 
 
-def without_ours(document: Document, parts: Sequence[Part], terms: Terms, original: Json | None) -> Document:
+def without_ours(document: Document, parts: Sequence[Part], terms: Terms, original: Json) -> Document:
     """The document without any part of ours, and without objects and lists that we made for them.
 
     Of these the `original` knows: what the document meant before us. Where nobody knows it any more, what holds
@@ -80,7 +80,7 @@ def _with_required(document: Document, part: Requirement) -> Document:
     return document.set(part.keys, part.value)
 
 
-def _without_required(document: Document, parts: Sequence[Part], original: Json | None) -> Document:
+def _without_required(document: Document, parts: Sequence[Part], original: Json) -> Document:
     required = [part for part in parts if isinstance(part, Requirement)]
     if original is not None:
         gone = [part for part in required if not _holds(original, part.keys)]
@@ -167,7 +167,7 @@ def _gone(value: Json, is_ours: Callable[[Json], bool], inner: str) -> Iterator[
     yield from ((inner, place) for place in places)
 
 
-def _our_share(value: Json, is_ours: Callable[[Json], bool], inner: str) -> Json | None:
+def _our_share(value: Json, is_ours: Callable[[Json], bool], inner: str) -> Json:
     """The element as it would be with ours alone, None where nothing of it is ours."""
     shared = value.get(inner) if inner and isinstance(value, dict) else None
     if not isinstance(shared, list) or not isinstance(value, dict):

@@ -13,7 +13,7 @@ from ai_memory.wiring.documents import Refused, opened, with_block, without_bloc
 from ai_memory.wiring.files import Seen, follow, look, missing_folders
 from ai_memory.wiring.merge import Terms, with_ours, without_ours
 from ai_memory.wiring.ours import is_our_text
-from ai_memory.wiring.wishes import Wish
+from ai_memory.wiring.wishes import Wish, instruction_edit
 
 EditsOf = Callable[[Owner], Sequence[FileEdit]]
 """What an owner wants now, in all its files."""
@@ -48,6 +48,10 @@ class FilePlan:
     line: int = 0
     column: int = 0
     hint: str = ""
+    is_recorded: bool = True
+    """False: what a person does with the file, such as putting a copy back; no record tells of it."""
+    may_hold_ours: bool = False
+    """It could not be read as what it should be, but it names us."""
 
     @property
     def before(self) -> bytes | None:
@@ -113,7 +117,7 @@ def _installed(target: Path, group: list[Wish], book: Book, edits_of: EditsOf, i
     former = book.of(target)
     edits = {(one.owner, one.edit.syntax): one.edit for one in group}
     for owner in former.owners if former else ():
-        for edit in edits_of(owner) if owner not in asking else ():
+        for edit in _own_edits(edits_of, owner, target) if owner not in asking else ():
             if _leads_to(edit, target):
                 edits[owner, edit.syntax] = edit
     owners = tuple(sorted({owner for owner, _ in edits}))
@@ -211,7 +215,7 @@ def _uninstalled(
             raise Refused(seen.hindrance)
         return replace(plan, state=State.CHANGE if after is not None else State.DELETE)
     except Refused as fault:
-        return _refused(path, asking, fault)
+        return replace(_refused(path, asking, fault), former=former, may_hold_ours=_names_us(path))
 
 
 def _given_back(
@@ -242,6 +246,8 @@ def _given_back(
 
 def _own_edits(edits_of: EditsOf, owner: Owner, target: Path) -> list[FileEdit]:
     """What an owner wants in that file; where its settings lie elsewhere by now, what it wants there."""
+    if owner.what == "instructions":  # one block for all, wherever a person wanted it
+        return [instruction_edit(target)]
     edits = list(edits_of(owner))
     here = [edit for edit in edits if _leads_to(edit, target)]
     return here or [edit for edit in edits if Path(edit.path).name == target.name] or edits[:1]
@@ -252,6 +258,14 @@ def _leads_to(edit: FileEdit, target: Path) -> bool:
         return follow(Path(edit.path)) == target
     except (Refused, OSError):
         return False
+
+
+def _names_us(path: Path) -> bool:
+    try:
+        content = look(path).content or b""
+    except Refused:
+        return False
+    return b"ai_memory" in content or b"ai-memory" in content
 
 
 def _refused(path: Path, owners: tuple[Owner, ...], fault: Refused) -> FilePlan:

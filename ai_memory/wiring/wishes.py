@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from ai_memory.harnesses.edits import FileEdit, Member, Part, Requirement, Syntax
@@ -10,7 +10,7 @@ from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Machine, Place
 from ai_memory.harnesses.record import Harness, HookFile, McpFile
 from ai_memory.store.wired import Owner
-from ai_memory.wiring.documents import opened
+from ai_memory.wiring.documents import opened, with_block
 from ai_memory.wiring.merge import Terms, with_ours
 from ai_memory.wiring.texts import instruction_block, skill_files
 
@@ -152,13 +152,23 @@ def _nothing(harness: Harness, what: str, why: str) -> Wishes:
 
 def _printed(harness: Harness, what: str, edit: FileEdit) -> Wishes:
     """What a person pastes, as it would stand in an empty file."""
-    snippet = edit.text
-    if edit.syntax in (Syntax.JSON, Syntax.TOML):
-        snippet = with_ours(opened("", edit.syntax), edit.parts, Terms()).text
     why = next(iter(harness.refuses), "it is not written for you")
-    return Wishes(notes=(Note(harness.id, what, why, snippet, str(edit.path)),))
+    return Wishes(notes=(Note(harness.id, what, why, _snippet(edit), str(edit.path)),))
 
 
-def without_prompts(launch: Launch) -> Launch:
-    """The same for an agent whose prompts are not captured."""
-    return replace(launch, capture_prompts=False)
+def _snippet(edit: FileEdit) -> str:
+    match edit.syntax:
+        case Syntax.JSON | Syntax.TOML:
+            return with_ours(opened("", edit.syntax), edit.parts, Terms()).text
+        case Syntax.MARKDOWN:
+            return with_block("", edit.text)
+        case Syntax.WHOLE:
+            return edit.text
+
+
+def as_pasted(wishes: Iterable[Wish]) -> list[Note]:
+    """What is ours in each file, as it would stand in an empty one."""
+    return [
+        Note(one.owner.agent, one.owner.what, "what is ours in it", _snippet(one.edit), str(one.edit.path))
+        for one in wishes
+    ]
