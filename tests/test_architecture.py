@@ -28,11 +28,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("harnesses",),
     ("transcripts",),
     ("store",),
+    ("wiring",),
     ("search",),
     ("capture",),
     ("operations",),
     ("cli", "bridge"),
     ("__main__",),
+    ("mcp_bridge",),
 )
 """Rooms of the package from the ground up. A room imports itself and lower rows; the ground row is one room.
 
@@ -53,6 +55,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "rich": ("cli/render.py",),
     "sqlite3": ("store/driver.py",),
     "sqlite_utils": ("store/",),
+    "tomlkit": ("text/",),
     "typer": ("cli/",),
     "yaml": ("text/",),
 }
