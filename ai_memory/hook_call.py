@@ -346,6 +346,8 @@ class Call:
 
         form = hook_harnesses.INJECTION[self.agent][1]
         event = _NAMES_OF.get(self.agent, _NAMES).get(self.kind, "SessionStart")
+        if self.source_event == "PostToolUseFailure":  # the name that a harness compares with its own
+            event = self.source_event
         status = packet.status if self.agent in hook_harnesses.TELLING else ""
         answer = in_form(form, packet.text, event=event, status=status)
         return answer, lambda: self._after_telling(packet, policy)

@@ -1,6 +1,7 @@
 """Each event that a record wires: its payload through a real hook process, and what the harness reads of it."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,12 +82,12 @@ def test_what_waits_is_told_at_one_event_alone_and_in_the_harnesss_form(post: Po
     post.put(text=HANDOFF)
     row = fixture(post, harness, native)
     out = run(post, harness, native, row)
-    is_first = (harness, native) in TOLD and native not in ("TaskResume", "PostToolUseFailure")
+    is_first = (harness, native) in TOLD and native != "TaskResume"  # what is resumed was told when it began
     if is_first:
         assert out == told(BY_ID[harness], native)
         assert not post.is_open
         assert run(post, harness, native, row) == row["answer"].encode()
-    elif native != "PostToolUseFailure" and (harness, native) != ("cursor", "beforeSubmitPrompt"):
+    elif (harness, native) != ("cursor", "beforeSubmitPrompt"):  # see below
         assert out == row["answer"].encode()
         assert post.is_open
 
@@ -133,3 +134,78 @@ def test_a_hook_behind_a_shell_of_its_own_finds_the_session_by_the_folder(post: 
     post.run("UserPromptSubmit", {"cwd": str(post.checkout), "prompt": "p"}, agent="devin")
     first, second = post.events()
     assert first["session"] == second["session"]
+
+
+def cursor(post: Post, native: str, conversation: str = "c-1") -> dict[str, Any]:
+    payload = fixture(post, "cursor", native)["payload"] | {"conversation_id": conversation}
+    out = post.run(native, payload, agent="cursor").out
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+def test_cursors_first_prompt_repeats_what_a_start_just_before_it_was_told(post: Post) -> None:
+    post.put(text=HANDOFF)
+    assert cursor(post, "sessionStart") == {"additional_context": HANDOFF}
+    assert cursor(post, "beforeSubmitPrompt") == {"continue": True, "additional_context": HANDOFF}
+    assert cursor(post, "beforeSubmitPrompt") == {}
+    claimed = [event for event in post.events() if event["event"] == "handoff-claimed"]
+    assert len(claimed) == 1
+
+
+def test_cursors_first_prompt_is_told_where_no_start_was(post: Post) -> None:
+    post.put(text=HANDOFF)
+    assert cursor(post, "beforeSubmitPrompt") == {"continue": True, "additional_context": HANDOFF}
+    assert not post.is_open
+    assert cursor(post, "sessionStart") == {}
+
+
+def test_cursors_prompt_repeats_nothing_that_had_time_to_arrive(post: Post) -> None:
+    post.put(text=HANDOFF)
+    cursor(post, "sessionStart")
+    (told_file,) = (post.data / "locks" / "started").glob("*.told")
+    before = time.time() - 5
+    os.utime(told_file, (before, before))
+    assert cursor(post, "beforeSubmitPrompt") == {}
+
+
+@pytest.mark.parametrize(
+    ("environ", "payload", "caller"),
+    [
+        ({"GROK_HOOK_EVENT": "Stop"}, {"hookEventName": "Stop", "sessionId": "s"}, "grok"),
+        ({"DEVIN_PROJECT_DIR": "/x"}, {"hook_event_name": "Stop", "session_id": "s"}, "devin"),
+        ({}, {"hook_event_name": "Stop", "session_id": "s", "timestamp": "2026-05-01T12:00:00Z"}, "copilot-cli"),
+        ({}, {"hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t"}, "claude-code"),
+    ],
+)
+def test_who_runs_claude_codes_hook_counts_under_its_own_name(
+    post: Post, environ: dict[str, str], payload: dict[str, Any], caller: str
+) -> None:
+    post.run("stop", payload, agent="claude-code", environ=environ)
+    assert post.event()["agent"] == caller
+
+
+@pytest.mark.parametrize(
+    ("owner", "origin", "is_kept"),
+    [
+        ("", "", True),
+        ("", "plugin", True),
+        ("ai-memory", "", True),
+        ("ai-memory", "plugin", False),
+        ("plugin", "plugin", True),
+        ("plugin", "", False),
+    ],
+)
+def test_the_owner_of_capture_says_whether_an_installed_hook_or_a_plugins_is_kept(
+    post: Post, owner: str, origin: str, *, is_kept: bool
+) -> None:
+    environ = {"AI_MEMORY_CAPTURE_OWNER": owner, "AI_MEMORY_HOOK_ORIGIN": origin}
+    post.run("stop", post.payload("Stop"), environ=environ)
+    assert bool(post.events()) is is_kept
+
+
+def test_hermes_runs_in_the_folder_of_its_terminal_unless_that_is_another_profiles(post: Post) -> None:
+    elsewhere = {"TERMINAL_CWD": "/srv/shop"}
+    for profile, more in (("default", {}), ("work", {}), ("work", {"_HERMES_GATEWAY": "1"})):
+        payload = {"session_id": "h", "cwd": "/home/ann", "extra": {"profile": profile}}
+        post.run("on_session_start", payload, agent="hermes", environ=elsewhere | more)
+    assert [event["cwd"] for event in post.events()] == ["/srv/shop", "/srv/shop", "/home/ann"]
