@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ai_memory.cli.commands import ROWS, Command
 from ai_memory.cli.completions import FILE_NAMES, flags_of, script
+from ai_memory.cli.docs_harnesses import harnesses_page
 from ai_memory.config import SETTINGS
 from ai_memory.operations.signature import Parameter, parameters
 from ai_memory.operations.table import OPERATIONS, Operation
@@ -168,6 +169,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/mcp.md": mcp_page,
     "docs/configuration.md": configuration_page,
     "docs/limits.md": limits_page,
+    "docs/harnesses.md": lambda: harnesses_page(MADE),
     "completions/" + FILE_NAMES["bash"]: lambda: script("bash"),
     "completions/" + FILE_NAMES["zsh"]: lambda: script("zsh"),
     "completions/" + FILE_NAMES["fish"]: lambda: script("fish"),

@@ -8,9 +8,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from ai_memory import hook_event, hook_harnesses, hook_places
-from ai_memory.harnesses import registry
-from ai_memory.harnesses.record import Form
+from ai_memory import hook_event, hook_places
 from ai_memory.paths import find_data_dir
 from ai_memory.scope.markers import nearest_markers
 from ai_memory.store.outbox import directory_key
@@ -143,19 +141,6 @@ def test_dotfiles_kept_in_git_make_the_home_folder_no_checkout(scratch_home: Pat
     git(scratch_home, "init")
     (scratch_home / "x").mkdir()
     assert hook_places.Surroundings(str(scratch_home / "x"), str(scratch_home)).root == ""
-
-
-def test_the_hooks_tables_are_those_of_the_records() -> None:
-    assert list(registry.BY_ID) == hook_harnesses.HARNESSES
-    aliases = {alias: one.id for one in registry.HARNESSES for alias in one.aliases}
-    assert aliases == hook_harnesses.ALIASES
-    injections = {one.id: (one.inject_at, one.form.value) for one in registry.HARNESSES if one.form is not Form.NONE}
-    assert injections == hook_harnesses.INJECTION
-    assert {one.id for one in registry.HARNESSES if one.tells} == set(hook_harnesses.TELLING)
-    assert {one.id for one in registry.HARNESSES if one.reloads} == set(hook_harnesses.RELOADING)
-    for one in registry.HARNESSES:
-        for native, kind in one.events.items():
-            assert hook_harnesses.canonical_event(native) == kind, (one.id, native)
 
 
 def test_the_hook_knows_the_marker_of_injected_text() -> None:
