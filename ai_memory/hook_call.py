@@ -370,7 +370,7 @@ class Call:
         return self._retelling().is_due()
 
     def _told_before(self) -> str:
-        return self._retelling().text()
+        return self._retelling().take()
 
     def _drain(self) -> None:
         """Once the answer is out; tool events in between wait for the session's end."""

@@ -44,8 +44,13 @@ class Retelling:
             os.close(os.open(self._prompted, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except OSError:
             return False
-        return not PROVEN_S <= hook_spool.age_s(self._told) < float("inf")
+        is_proven = PROVEN_S <= hook_spool.age_s(self._told) < float("inf")
+        if is_proven:
+            hook_spool.remove(self._told)
+        return not is_proven
 
-    def text(self) -> str:
-        """What the start was told; empty where none told anything."""
-        return (read_regular(self._told, _TEXT_BYTES) or b"").decode("utf-8", "ignore")
+    def take(self) -> str:
+        """What the start was told, which is kept no longer; empty where none told anything."""
+        content = read_regular(self._told, _TEXT_BYTES) or b""
+        hook_spool.remove(self._told)
+        return content.decode("utf-8", "ignore")

@@ -10,14 +10,15 @@ _INTRO = """
 How each agent program is wired: which of its events are captured, where what waits is told, how it gets the tools of
 memory, and what is left alone.
 
-- **events**: how many of its events are captured; the table of each says which.
+- **hooks**: how many of its events are captured, and the file that says so; the section of each names them.
 - **told at**: the event at which a handoff, a brief and notices reach the model; `—`: it takes none, and the tool
   `memory_handoff_accept` or `ai-memory handoff accept` takes what waits.
+- **not done**: how much is refused or missing; the section says what and why.
 - **proof**: *program*: the real program ran with what is installed; *payloads*: events that the real program sent were
   replayed; *documentation*: its maker's pages say so, and payloads made after them were replayed.
 
 A path stands for the person's own file. `~` is the home folder, `$CONFIG` is `XDG_CONFIG_HOME` or `~/.config`, `$DATA`
-is `XDG_DATA_HOME` or `~/.local/share`; the text of a harness names other platforms and the variable that moves a folder.
+is `XDG_DATA_HOME` or `~/.local/share`; a section names other platforms and the variable that moves a folder.
 """
 
 _FORMS = {
@@ -42,9 +43,8 @@ _BASES = {
 
 def harnesses_page(made: str) -> str:
     """The page. `made`: the line that says where it comes from."""
-    head = (
-        "| harness | id | events | told at | MCP | instructions | skills | proof |\n|---|---|---|---|---|---|---|---|"
-    )
+    names = ("harness", "hooks", "told at", "MCP", "instructions", "skills", "restart", "not done", "proof")
+    head = f"| {' | '.join(names)} |\n|{'---|' * len(names)}"
     rows = "\n".join(_row(one) for one in HARNESSES)
     return "\n".join(
         [f"# Harnesses\n\n{made}", cleandoc(_INTRO), "", head, rows, "", *(_section(one) for one in HARNESSES)]
@@ -53,20 +53,29 @@ def harnesses_page(made: str) -> str:
 
 def _row(one: Harness) -> str:
     cells = (
-        one.title,
-        f"`{one.id}`",
-        str(len(one.events)) if one.events else "—",
+        f"[{one.title}](#{one.title.lower().replace(' ', '-')}) `{one.id}`",
+        _captured(one),
         ", ".join(f"`{name}`" for name in _told_at(one)) or "—",
         _short(one.mcp),
         _joined(_path(one.instructions), one.project_instructions),
         _joined(_path(one.skills), _path(one.project_skills)),
+        one.restart or "—",
+        str(len(one.refuses) or "—"),
         one.proof.value,
     )
     return f"| {' | '.join(cells)} |"
 
 
+def _captured(one: Harness) -> str:
+    if one.hooks is None:
+        return str(len(one.events) or "—")
+    return f"{len(one.events)}: `{_path(one.hooks.place)}`{' (printed)' if one.hooks.is_printed else ''}"
+
+
 def _told_at(one: Harness) -> list[str]:
-    return [native for native, kind in one.events.items() if kind == one.inject_at and "Failure" not in native]
+    """Without a resumed task, which was told when it began, and the failure of a tool, which stands for its result."""
+    told = [native for native, kind in one.events.items() if kind == one.inject_at]
+    return [native for native in told if not native.endswith(("Resume", "Failure"))]
 
 
 def _short(mcp: McpFile | None) -> str:
@@ -94,6 +103,7 @@ def _section(one: Harness) -> str:
     lines += [f"- Also called {', '.join(f'`{alias}`' for alias in one.aliases)}."] if one.aliases else []
     if one.hooks is not None:
         lines.append(f"- Hooks: {_hook_file(one.hooks)}.")
+    if one.events:
         lines.append(f"- Events: {', '.join(f'`{native}` → {kind}' for native, kind in one.events.items())}.")
     if one.form is not Form.NONE:
         lines.append(f"- Context: {_FORMS[one.form]}.")
