@@ -168,6 +168,13 @@ def test_cursors_prompt_repeats_nothing_that_had_time_to_arrive(post: Post) -> N
     assert cursor(post, "beforeSubmitPrompt") == {}
 
 
+def test_cursor_reloads_in_the_form_of_a_prompt(post: Post) -> None:
+    payload = fixture(post, "cursor", "beforeSubmitPrompt")["payload"] | {"prompt": "reload context"}
+    answer = json.loads(post.run("beforeSubmitPrompt", payload, agent="cursor").out)
+    assert answer["continue"] is True
+    assert answer["additional_context"].startswith("Nothing to reload:")
+
+
 @pytest.mark.parametrize(
     ("environ", "payload", "caller"),
     [

@@ -384,7 +384,7 @@ def test_with_nothing_to_reload_it_says_so(house: House) -> None:
     assert house.prompt("reload context").context.startswith("Nothing to reload:")
 
 
-@pytest.mark.parametrize(("words", "agent"), [("Mend it.", "codex"), ("reload context", "cursor"), ("reload", "codex")])
+@pytest.mark.parametrize(("words", "agent"), [("Mend it.", "codex"), ("reload context", "zcode"), ("reload", "codex")])
 def test_other_prompts_and_other_harnesses_are_given_nothing(compacted: House, words: str, agent: str) -> None:
     assert compacted.prompt(words, agent=agent).out == b"{}"
 
