@@ -27,7 +27,10 @@ def _agents_places(home: str) -> tuple[str, ...]:
     for one in HARNESSES:
         places = [*one.homes, one.instructions, one.skills, *(file.place for file in (one.hooks, one.mcp) if file)]
         for place in filter(None, places):
-            parts = place.at(machine).relative_to(home).parts
+            path = place.at(machine)
+            if not path.is_relative_to(home):  # a checkout's own file
+                continue
+            parts = path.relative_to(home).parts
             found.add(os.path.join(home, *parts[: 3 if parts[0] in _SHARED else 1]))  # noqa: PTH118
     return tuple(sorted(found))
 
