@@ -70,6 +70,13 @@ def _hooks(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
         edits = [_hook_edit(harness, hooks, launch, one) for one in files]
         missing = _nothing(harness, "hooks", f"{path} holds no file in which hooks could stand")
         return _wanted(harness, "hooks", edits, machine) if edits else missing
+    if hooks.files is not None:
+        whole = [
+            FileEdit(path / name, Syntax.WHOLE, text=text, is_executable=True)
+            for name, text in hooks.files(harness, launch).items()
+        ]
+        none = _nothing(harness, "hooks", "its hooks cannot be written on this system")
+        return _wanted(harness, "hooks", whole, machine) if whole else none
     edit = _hook_edit(harness, hooks, launch, path)
     return _printed(harness, "hooks", edit) if hooks.is_printed else _wanted(harness, "hooks", [edit], machine)
 
@@ -87,6 +94,8 @@ def _mcp(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
     place = mcp.project if machine.checkout else mcp.place
     if place is None:
         return _nothing(harness, "mcp", "it reads no MCP server from a checkout")
+    if mcp.text is not None:
+        return _printed(harness, "mcp", FileEdit(place.at(machine), Syntax.WHOLE, text=mcp.text(launch)))
     edit = FileEdit(place.at(machine), mcp.syntax, _mcp_parts(mcp, launch))
     return _printed(harness, "mcp", edit) if mcp.is_printed else _wanted(harness, "mcp", [edit], machine)
 
