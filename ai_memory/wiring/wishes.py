@@ -64,6 +64,8 @@ def _hooks(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
     place = hooks.project if machine.checkout else hooks.place
     if place is None:
         return _nothing(harness, "hooks", "its hooks in a checkout would be shared with a team")
+    if _needs_a_checkout(place, machine) and not hooks.is_printed:
+        return _nothing(harness, "hooks", _CHECKOUT_ONLY)
     path = place.at(machine)
     if hooks.is_folder:
         files = sorted(one for one in Path(path).glob("*.json") if one.is_file())
@@ -81,6 +83,13 @@ def _hooks(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
     return _printed(harness, "hooks", edit) if hooks.is_printed else _wanted(harness, "hooks", [edit], machine)
 
 
+_CHECKOUT_ONLY = "it reads only a checkout's own file: --scope project"
+
+
+def _needs_a_checkout(place: Place, machine: Machine) -> bool:
+    return place.path.startswith("{checkout}") and not machine.checkout
+
+
 def _hook_edit(harness: Harness, hooks: HookFile, launch: Launch, path: PurePath) -> FileEdit:
     parts: tuple[Part, ...] = hooks.parts(harness, launch) if hooks.parts else ()
     text = hooks.text(harness, launch) if hooks.text else ""
@@ -94,6 +103,8 @@ def _mcp(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
     place = mcp.project if machine.checkout else mcp.place
     if place is None:
         return _nothing(harness, "mcp", "it reads no MCP server from a checkout")
+    if _needs_a_checkout(place, machine) and not mcp.is_printed:
+        return _nothing(harness, "mcp", _CHECKOUT_ONLY)
     if mcp.text is not None:
         return _printed(harness, "mcp", FileEdit(place.at(machine), Syntax.WHOLE, text=mcp.text(launch)))
     edit = FileEdit(place.at(machine), mcp.syntax, _mcp_parts(mcp, launch))

@@ -5,21 +5,29 @@ from pathlib import Path
 
 import pytest
 from made_up import MADE_UP
-from wire_room import WireRoom, foreign, starts, states
+from wire_room import LAUNCH, WireRoom, foreign, starts, states
 
 from ai_memory.harnesses.edits import FileEdit, Part, Requirement, Syntax
+from ai_memory.harnesses.machine import Machine
 from ai_memory.harnesses.record import Harness
 from ai_memory.harnesses.registry import HARNESSES
 from ai_memory.wiring.documents import opened
 from ai_memory.wiring.merge import Terms, with_ours, without_ours
 from ai_memory.wiring.ours import is_our_entry, is_our_text
+from ai_memory.wiring.wishes import WHATS, wishes_of
 
 PLATFORMS = ("linux", "darwin", "win32")
 KINDS = ("absent", "empty", "{}", "others", "comments", "CRLF", "mark", "tabs", "one line", "no last newline")
 KINDS += ("own member", "own table", "text")
 
 
-WIRED = [one for one in (*HARNESSES, *MADE_UP) if one.hooks or one.mcp or one.instructions or one.skills]
+SOMEWHERE = Machine("/home/ada", {}, "linux")
+WIRED = [
+    one
+    for one in (*HARNESSES, *MADE_UP)
+    if any(wishes_of(one, what, LAUNCH, SOMEWHERE).wishes for what in WHATS) or (one.hooks and one.hooks.is_folder)
+]
+"""All of which anything is written to a person's own files; of some there is only a text to paste."""
 
 
 @pytest.fixture
