@@ -58,6 +58,8 @@ class HookFile:
     """`place` is a folder of files made by others, each of which gets `parts` (Kiro's agents)."""
     is_printed: bool = False
     """Shown for the person to paste, never written; `Harness.refuses` says why."""
+    beside: "tuple[tuple[str, Callable[[Harness, Launch], str]], ...]" = ()
+    """(name, text) of files that are ours whole in the same folder: a plugin's manifest."""
 
 
 @dataclass(frozen=True, slots=True)

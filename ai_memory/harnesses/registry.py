@@ -36,7 +36,12 @@ _START = "session-start"
 HARNESSES: tuple[Harness, ...] = (
     CLAUDE_CODE,
     CODEX,
-    _named("opencode", "OpenCode", "open-code", "opencode2", "opencode-v2", "open-code2"),
+    _named(
+        *("opencode", "OpenCode", "open-code", "opencode2", "opencode-v2", "open-code2"),
+        form=Form.CONTEXT,
+        at=_START,
+        reloads=True,
+    ),
     _named("cursor", "Cursor", form=Form.SNAKE, at=_START),
     _named(
         *("gemini-cli", "Gemini CLI", "gemini"),
@@ -47,9 +52,9 @@ HARNESSES: tuple[Harness, ...] = (
         session_variable="GEMINI_SESSION_ID",
     ),
     _named("antigravity-cli", "Antigravity CLI", "antigravity", "agy", form=Form.STEPS, at=_START),
-    _named("pi", "Pi"),
-    _named("omp", "Oh My Pi", "oh-my-pi"),
-    _named("openclaw", "OpenClaw"),
+    _named("pi", "Pi", form=Form.CONTEXT, at=_START, reloads=True),
+    _named("omp", "Oh My Pi", "oh-my-pi", form=Form.CONTEXT, at=_START, reloads=True),
+    _named("openclaw", "OpenClaw", form=Form.CONTEXT, at=_START, reloads=True),
     _named("hermes", "Hermes", "hermes-agent", form=Form.CONTEXT, at="user-prompt", reloads=True),
     _named("grok", "Grok Build", "grok-build", form=Form.ENVELOPE, at="post-tool-use"),
     _named("crush", "Crush"),
