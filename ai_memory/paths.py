@@ -69,6 +69,14 @@ class DataDir:
         return self.root / "locks"
 
     @cached_property
+    def wiring(self) -> Path:
+        return self.root / "wiring"
+
+    @cached_property
+    def backups(self) -> Path:
+        return self.root / "backups"
+
+    @cached_property
     def logs(self) -> Path:
         return self.root / "logs"
 

@@ -27,11 +27,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hook",),
     ("harnesses",),
     ("store",),
+    ("wiring",),
     ("search",),
     ("capture",),
     ("operations",),
     ("cli", "bridge"),
     ("__main__",),
+    ("mcp_bridge",),
 )
 """Rooms of the package from the ground up. A room imports itself and lower rows; the ground row is one room.
 
@@ -52,6 +54,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "rich": ("cli/render.py",),
     "sqlite3": ("store/driver.py",),
     "sqlite_utils": ("store/",),
+    "tomlkit": ("text/",),
     "typer": ("cli/",),
     "yaml": ("text/",),
 }

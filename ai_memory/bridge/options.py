@@ -21,6 +21,7 @@ Serve the memory to one MCP client over stdin and stdout.
   --profile NAME     core, full, or names of tools with commas between [full]
   --workspace NAME   workspace of calls that name none
   --project NAME     project of calls that name none
+  --agent NAME       whose client this is: changes are told as that agent's
   --help             show this text
 """
 
@@ -36,9 +37,10 @@ class BadUsage(Exception):
 class Options:
     """What was asked for on the command line."""
 
-    __slots__ = ("data_dir", "profile", "project", "workspace")
+    __slots__ = ("agent", "data_dir", "profile", "project", "workspace")
 
     def __init__(self) -> None:
+        self.agent: str | None = None
         self.data_dir: str | None = None
         self.profile = DEFAULT_PROFILE
         self.workspace: str | None = None
@@ -64,7 +66,7 @@ def parse(argv: list[str]) -> Options | None:
             value = words.pop(0)
         if not value:
             raise BadUsage(f"{word} is empty")
-        if name in ("workspace", "project") and not _NAME.fullmatch(value):
+        if name in ("workspace", "project", "agent") and not _NAME.fullmatch(value):
             raise BadUsage(f"not a {name} name: {value[:80]!r}; use lower-case letters, digits, '.', '_' and '-'")
         setattr(options, name, value)
     return options

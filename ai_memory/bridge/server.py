@@ -124,6 +124,7 @@ class Face:
         self._tools = tools
         self._names = [tool["name"] for tool in tools]
         self._data_dir = find_data_dir(options.data_dir, os.environ)
+        self._agent = options.agent
         self._pins = Pins(options.workspace, options.project)
         self._cwd = _cwd()
         self._limiter = anyio.CapacityLimiter(PARALLEL_CALLS)
@@ -181,6 +182,7 @@ class Face:
             home=os.path.expanduser("~"),
             face="bridge",
             roots=self._roots,
+            agent=self._agent,
         )
 
 

@@ -39,6 +39,13 @@ COMMANDS: tuple[Command, ...] = (
         examples=("tail", "tail -f --all", "tail --session 7d3f0a5e --json"),
     ),
     Command(
+        name="setup",
+        module="ai_memory.cli.setup",
+        function="setup",
+        title="Wire every agent of this machine in one go",
+        examples=("setup", "setup --yes", "setup --agent codex --dry-run"),
+    ),
+    Command(
         name="demo",
         module="ai_memory.cli.demo",
         function="demo",
@@ -104,6 +111,7 @@ COMMANDS: tuple[Command, ...] = (
             ("--profile", "`core`, `full`, or names of tools with commas between; default `full`"),
             ("--workspace", "workspace of calls that name none"),
             ("--project", "project of calls that name none"),
+            ("--agent", "whose client this is: changes are told as that agent's"),
             ("--data-dir", "the data dir"),
         ),
     ),

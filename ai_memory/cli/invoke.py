@@ -25,7 +25,10 @@ _ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud
 def run_operation(
     row: Operation, function: Callable[..., Any], found: tuple[Parameter, ...], call: Call, given: Mapping[str, Any]
 ) -> int:
-    """Call the operation and show its answer; the exit code is 0, since every fault is raised."""
+    """Call the operation and show its answer; gives the exit code.
+
+    It is 0, since every fault is raised, but for an answer about many things of which some are amiss: that says so.
+    """
     arguments = bind(found, given)
     memory = call.open_memory()
     if takes_progress(function) and not call.is_json and sys.stderr.isatty():
@@ -36,7 +39,7 @@ def run_operation(
     else:
         result = function(memory, **arguments)
     show(row, result, call)
-    return 0
+    return int(getattr(result, "exit_code", 0))
 
 
 def show(row: Operation, result: Any, call: Call) -> None:

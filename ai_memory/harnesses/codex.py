@@ -1,6 +1,19 @@
 """Codex. Its schema refuses unknown members in a hook's answer; SessionEnd exists since CLI 0.145."""
 
-from ai_memory.harnesses.record import Form, Harness
+from ai_memory.harnesses.edits import Json, Syntax
+from ai_memory.harnesses.launch import Launch
+from ai_memory.harnesses.machine import Place
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
+from ai_memory.harnesses.shapes import claude_nested
+
+_FOLDER = "{home}/.codex"
+_VARIABLE = "CODEX_HOME"
+
+
+def _entry(launch: Launch) -> Json:
+    program, *words = launch.bridge_argv("codex")
+    return {"command": program, "args": words}
+
 
 CODEX = Harness(
     id="codex",
@@ -21,6 +34,26 @@ CODEX = Harness(
     inject_at="session-start",
     tells=True,
     reloads=True,
-    config_variable="CODEX_HOME",
+    config_variable=_VARIABLE,
     source="https://developers.openai.com/codex/hooks",
+    programs=("codex",),
+    homes=(Place(_FOLDER, _VARIABLE, _FOLDER),),
+    hooks=HookFile(
+        Place(f"{_FOLDER}/hooks.json", _VARIABLE, _FOLDER),
+        parts=claude_nested,
+        project=Place("{checkout}/.codex/hooks.json"),
+    ),
+    mcp=McpFile(
+        Place(f"{_FOLDER}/config.toml", _VARIABLE, _FOLDER),
+        ("mcp_servers", "ai-memory"),
+        _entry,
+        Syntax.TOML,
+        project=Place("{checkout}/.codex/config.toml"),
+    ),
+    instructions=Place(f"{_FOLDER}/AGENTS.md", _VARIABLE, _FOLDER),
+    project_instructions="AGENTS.md",
+    skills=Place("{home}/.agents/skills"),
+    project_skills=Place("{checkout}/.agents/skills"),
+    restart="start Codex anew and approve the hooks: type /hooks; until then it skips them",
+    refuses=("Hooks in a checkout count only once its user told Codex to trust it.",),
 )

@@ -33,21 +33,26 @@ class Launch:
         )
 
     def hook_line(self, agent: str, event: str) -> str:
-        """The hook as one line for a shell: with POSIX it costs nothing, and says nothing, once we are gone."""
+        """The hook as one line for a shell: with POSIX it costs nothing, and says nothing, once we are gone.
+
+        The file is looked at, too: Python ends with 2 where it is missing, and 2 blocks an agent's tool.
+        """
         argv = self.hook_argv(agent, event)
         if self.platform == "win32":
             from subprocess import list2cmdline  # 16 ms, and only there
 
             return list2cmdline(argv)
-        rest = " ".join(shlex.quote(word) for word in argv[1:])
-        return f'P={shlex.quote(self.python)}; [ -x "$P" ] && exec "$P" {rest} || exit 0'
+        python, *options, file = (shlex.quote(word) for word in argv[:4])
+        rest = " ".join(shlex.quote(word) for word in argv[4:])
+        run = f'exec "$P" {" ".join(options)} "$H" {rest}'
+        return f'P={python} H={file}; [ -x "$P" ] && [ -r "$H" ] && {run} || exit 0'
 
     def bridge_argv(self, agent: str = "") -> tuple[str, ...]:
         """`mcp-bridge` as a list of arguments."""
         separator = "\\" if self.platform == "win32" else "/"
-        file = f"{self.package}{separator}__main__.py"
+        file = f"{self.package}{separator}mcp_bridge.py"
         named = ("--agent", agent) if agent else ()
-        return (self.python, "-I", file, "mcp-bridge", "--data-dir", self.data_dir, *named)
+        return (self.python, "-I", file, "--data-dir", self.data_dir, *named)
 
     def is_ours(self, value: Json) -> bool:
         """Whether a hook's definition, in any form ever written, runs us: in a shell line, an argv, or nested."""

@@ -1,0 +1,121 @@
+"""`setup` in its steps: what is here, everything an agent can be given, and whether it answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ai_memory.operations.wiring import install
+from ai_memory.operations.wiring_rows import Wiring
+from ai_memory.store import wired
+from ai_memory.wiring.agents import Desk
+from ai_memory.wiring.selfcheck import check_bridge, check_hook
+from ai_memory.wiring.wishes import WHATS
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """One command that was written, run once."""
+
+    agent: str
+    what: str
+    """hooks or mcp."""
+    fault: str
+    """Empty where it answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What `setup` did, or would do."""
+
+    wiring: Wiring
+    data_dir: str
+    created: bool
+    """Whether the data dir is new."""
+    checks: tuple[CheckRow, ...] = ()
+    backfill: str = ""
+    """What could be read of sessions that were before; empty where nothing offers it."""
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a file was refused or a command does not answer."""
+        return 1 if self.wiring.exit_code or any(one.fault for one in self.checks) else 0
+
+
+def set_up(
+    memory: "Memory", agents: Sequence[str], *, capture_prompts: bool | None = None, is_applied: bool = False
+) -> SetUp:
+    """Everything for these agents, or for all that are found here; applied, it is run once, too."""
+    was_there = memory.exists
+    done = install(memory, WHATS, agents, "user", capture_prompts=capture_prompts, is_applied=is_applied)
+    checks = self_check(memory, done) if is_applied else ()
+    return SetUp(
+        wiring=done,
+        data_dir=str(memory.data_dir.root),
+        created=is_applied and not was_there,
+        checks=checks,
+        backfill=backfill_offer(memory, done.agents) if is_applied else "",
+        gaps=done.gaps,
+    )
+
+
+def self_check(memory: "Memory", done: Wiring) -> tuple[CheckRow, ...]:
+    """The commands that stand in agents' files now, each run once; they keep nothing of it."""
+    desk = Desk(memory.caller, memory.data_dir.root, wired.without_prompts(memory.data_dir))
+    rows = []
+    standing = [row for row in done.files if row.state not in ("refused", "failed", "left out")]
+    for agent in done.agents:
+        whats = {what for row in standing if agent in row.agents for what in row.what}
+        if "hooks" in whats:
+            rows.append(CheckRow(agent, "hooks", check_hook(desk.launch(agent), agent)))
+        if "mcp" in whats:
+            rows.append(CheckRow(agent, "mcp", check_bridge(desk.launch(agent), agent)))
+    return tuple(rows)
+
+
+def backfill_offer(memory: "Memory", agents: Sequence[str]) -> str:
+    """A sentence about sessions that these agents had before and that could be read: the seam for `backfill`.
+
+    Empty as long as nothing reads them.
+    """
+    del memory, agents
+    return ""
+
+
+def set_up_text(result: SetUp) -> str:
+    """What was done for each agent, one line; what is wrong; what a person does next."""
+    wiring = result.wiring
+    if not wiring.agents:
+        return "no agent was found here; name one with --agent"
+    verb = "wired" if wiring.applied else "would be wired"
+    lines = [f"data dir: {result.data_dir}{' (new)' if result.created else ''}"]
+    for agent in wiring.agents:
+        rows = [row for row in wiring.files if agent in row.agents]
+        changed = dict.fromkeys(what for row in rows if row.state in ("create", "change") for what in row.what)
+        same = dict.fromkeys(what for row in rows if row.state == "no change" for what in row.what)
+        told = [f"{verb}: {', '.join(changed)}"] if changed else []
+        told += (
+            [f"there already: {', '.join(one for one in same if one not in changed)}"]
+            if set(same) - set(changed)
+            else []
+        )
+        told += [f"{row.state}: {row.path}: {row.reason}{_place(row.line, row.column)}" for row in rows if row.reason]
+        told += [f"no {note.what}: {note.note}" for note in wiring.notes if note.agent == agent and not note.snippet]
+        told += [
+            f"to paste: {note.what} into {note.path}" for note in wiring.notes if note.agent == agent and note.snippet
+        ]
+        lines.append(f"{agent}: {'; '.join(told) or 'nothing to do'}")
+    lines += [f"self-check of {one.agent}, {one.what}: {one.fault or 'it answers'}" for one in result.checks]
+    lines += list(wiring.restart)
+    lines += [result.backfill] if result.backfill else []
+    if wiring.applied and not wiring.changes and not result.exit_code:
+        lines.append("nothing to change")
+    return "\n".join(lines)
+
+
+def _place(line: int | None, column: int | None) -> str:
+    return f", line {line}, column {column}" if line and column else ""
