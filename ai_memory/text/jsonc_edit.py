@@ -49,6 +49,8 @@ def set_member(text: str, way: tuple[str, ...], value: Json) -> str:
             rest = _nested(way[number + 1 :], value)
             return _with_item(text, root, at, f"{_dumped(key)}: ", rest)
         at = below
+    if at.plain == value:
+        return text
     return text[: at.start] + _written(text, root, at, value) + text[at.end :]
 
 

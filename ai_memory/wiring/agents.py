@@ -38,7 +38,7 @@ class Desk:
     def chosen(self, names: Sequence[str]) -> list[Harness]:
         """The agents of these names or aliases, commas between them allowed. *Errors*: NotFound."""
         named = [one.strip() for name in names for one in name.split(",") if one.strip()]
-        return list(dict.fromkeys(registry.get(name) for name in named))
+        return [registry.BY_ID[one] for one in dict.fromkeys(registry.get(name).id for name in named)]
 
     def wishes(self, agents: Iterable[Harness], what: str, *, checkout: str = "") -> tuple[list[Wish], list[Note]]:
         """What these agents are given, and what of it is not written."""

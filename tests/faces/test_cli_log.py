@@ -59,6 +59,16 @@ def with_pause(room: Room) -> None:
     room.ok("pause")
 
 
+def with_wired_agent(room: Room) -> None:
+    room.ok("install-hooks", "--agent", "codex", "--apply")
+
+
+def with_kept_settings(room: Room) -> None:
+    with_wired_agent(room)
+    room.ok("backup-agents")
+    (Path.home() / ".codex" / "hooks.json").write_text("{}")
+
+
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
@@ -77,6 +87,13 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "config unset": (with_setting, ("capture.prompts",), "config-unset"),
     "pause": (lambda room: room.ok("init"), (), "pause"),
     "resume": (with_pause, (), "resume"),
+    "install-hooks": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-hooks"),
+    "install-mcp": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-mcp"),
+    "install-instructions": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-instructions"),
+    "install-skills": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-skills"),
+    "uninstall": (with_wired_agent, ("--apply",), "uninstall"),
+    "backup-agents": (with_wired_agent, (), "backup-agents"),
+    "restore-agents": (with_kept_settings, ("--apply",), "restore-agents"),
 }
 """Operation → what must be there before, its words, and how the log names it."""
 
