@@ -113,6 +113,9 @@ RELOADING = (
 )
 """Harnesses that take context with a prompt, in the form of their start."""
 
+BEGINNING_WITH_PROMPT = ("qwen-code",)
+"""Harnesses that tell of no start when they are run with a prompt (`qwen -p`, 0.24): their first prompt is one."""
+
 SILENT = ("kiro-cli", "kiro-cli-v3", "kimi-code")
 """Whatever these are told becomes text of the conversation, even `{}`."""
 

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from ai_memory.harnesses.edits import Json
+from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Harness, HookFile
@@ -65,7 +65,7 @@ def opencode_plugin(harness: Harness, launch: Launch) -> str:
 
 def pi_extension(harness: Harness, launch: Launch) -> str:
     """Also offers our MCP tools, since Pi reads no settings of MCP servers."""
-    return _plugin(harness, launch, "core.js", "pi_tools.js", "pi.js", bridge=launch.bridge_argv())
+    return _plugin(harness, launch, "core.js", "pi_tools.js", "pi.js", bridge=launch.bridge_argv(harness.id))
 
 
 def omp_extension(harness: Harness, launch: Launch) -> str:
@@ -96,7 +96,7 @@ def is_our_plugin(text: str) -> bool:
 
 
 def opencode_version(told: str) -> int:
-    """1 or 2 by what `opencode --version` printed; 0 where that is no version. Its settings differ, its plugin does not."""
+    """1 or 2 by what `opencode --version` printed; 0 where that is no version. The settings differ, the plugin doesn't."""
     found = re.search(r"(?<![\d.])(\d+)\.\d+\.\d+", told)
     if found is None:
         return 0
@@ -110,7 +110,9 @@ def _plugin(harness: Harness, launch: Launch, *parts: str, bridge: tuple[str, ..
         "tellsPrompts": launch.capture_prompts,
         "bridge": list(bridge),
     }
-    head = f"{OWN_LINE}\n// @ts-check\n{_IMPORT}\n\n/** @type {{Launch}} */\nconst LAUNCH = {json.dumps(told, indent=2)}\n"
+    head = (
+        f"{OWN_LINE}\n// @ts-check\n{_IMPORT}\n\n/** @type {{Launch}} */\nconst LAUNCH = {json.dumps(told, indent=2)}\n"
+    )
     return "\n".join([head, *(_source(name) for name in parts)])
 
 
@@ -122,21 +124,25 @@ def _source(name: str) -> str:
 OPENCODE_PLUGIN = HookFile(
     place=Place("{config}/opencode/plugins/ai-memory.js", "OPENCODE_CONFIG_DIR", "{config}/opencode"),
     text=opencode_plugin,
+    syntax=Syntax.WHOLE,
     project=Place("{checkout}/.opencode/plugins/ai-memory.js"),
 )
 PI_EXTENSION = HookFile(
     place=Place("{home}/.pi/agent/extensions/ai-memory.js", "PI_CODING_AGENT_DIR", "{home}/.pi/agent"),
     text=pi_extension,
+    syntax=Syntax.WHOLE,
     project=Place("{checkout}/.pi/extensions/ai-memory.js"),
 )
 OMP_EXTENSION = HookFile(
     place=Place("{home}/.omp/agent/extensions/ai-memory.js", "PI_CODING_AGENT_DIR", "{home}/.omp/agent"),
     text=omp_extension,
+    syntax=Syntax.WHOLE,
 )
 OPENCLAW_PLUGIN = HookFile(
     place=Place("{home}/.openclaw/ai-memory-plugin/index.js", "OPENCLAW_STATE_DIR", "{home}/.openclaw"),
     text=openclaw_plugin,
+    syntax=Syntax.WHOLE,
     beside=(("package.json", openclaw_package), ("openclaw.plugin.json", openclaw_manifest)),
 )
-"""Counts once the person ran `openclaw plugins install --link <folder> --force`, `openclaw plugins enable ai-memory`, and
-allowed it `hooks.allowConversationAccess` in `plugins.entries.ai-memory`."""
+"""Counts once the person ran `openclaw plugins install --link <folder> --force` and `openclaw plugins enable ai-memory`,
+and allowed it `hooks.allowConversationAccess` in `plugins.entries.ai-memory`."""

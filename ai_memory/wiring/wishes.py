@@ -71,7 +71,10 @@ def _hooks(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
         missing = _nothing(harness, "hooks", f"{path} holds no file in which hooks could stand")
         return _wanted(harness, "hooks", edits, machine) if edits else missing
     edit = _hook_edit(harness, hooks, launch, path)
-    return _printed(harness, "hooks", edit) if hooks.is_printed else _wanted(harness, "hooks", [edit], machine)
+    if hooks.is_printed:
+        return _printed(harness, "hooks", edit)
+    beside = [FileEdit(path.with_name(name), Syntax.WHOLE, text=text(harness, launch)) for name, text in hooks.beside]
+    return _wanted(harness, "hooks", [edit, *beside], machine)
 
 
 def _hook_edit(harness: Harness, hooks: HookFile, launch: Launch, path: PurePath) -> FileEdit:

@@ -105,12 +105,24 @@ def test_unloading_the_plugin_ends_no_session(desk: Desk) -> None:
 def test_opencode_is_given_the_handoff_in_each_request_of_the_session(desk: Desk, name: str) -> None:
     leave_handoff(desk, "Handoff from Codex: the bill of order 4711")
     if name == "opencode":
-        ask: list[object] = ["experimental.chat.system.transform", {"sessionID": "ses_1"}, {"system": ["You are opencode"]}]
-        title = ["experimental.chat.system.transform", {"sessionID": "ses_1"}, {"system": ["You are a title generator."]}]
+        ask: list[object] = [
+            "experimental.chat.system.transform",
+            {"sessionID": "ses_1"},
+            {"system": ["You are opencode"]},
+        ]
+        title = [
+            "experimental.chat.system.transform",
+            {"sessionID": "ses_1"},
+            {"system": ["You are a title generator."]},
+        ]
         steps = [["event", created(desk, "ses_1")], title, ask, ask]
     else:
         ask = ["session.context", {"sessionID": "ses_1", "system": [{"type": "text", "text": "You are opencode"}]}]
-        seen = {"type": "session.created", "data": {"sessionID": "ses_1"}, "location": {"directory": str(desk.checkout)}}
+        seen = {
+            "type": "session.created",
+            "data": {"sessionID": "ses_1"},
+            "location": {"directory": str(desk.checkout)},
+        }
         prompt = ["session.prompt", {"sessionID": "ses_1", "prompt": {"text": "Go on"}}]
         steps = [["stream", seen], prompt, ask, ask]
     ran = PluginRun(desk, name).run(*steps)
@@ -181,7 +193,10 @@ def test_a_turn_of_opencode_2_arrives_whole(desk: Desk) -> None:
         ["stream", {"type": "session.created", "data": {"sessionID": "ses_1"}}],
         ["session.prompt", {"sessionID": "ses_1", "prompt": {"text": "Round the bill"}}],
         ["tool.execute.before", call],
-        ["tool.execute.after", call | {"status": "completed", "result": {"content": [{"type": "text", "text": "a.py"}]}}],
+        [
+            "tool.execute.after",
+            call | {"status": "completed", "result": {"content": [{"type": "text", "text": "a.py"}]}},
+        ],
         ["stream", {"type": "session.text.ended", "data": {"sessionID": "ses_1", "text": "Done."}}],
         ["stream", {"type": "session.compaction.started", "data": {"sessionID": "ses_1"}}],
         ["stream", {"type": "session.compaction.ended", "data": {"sessionID": "ses_1", "text": "What was asked"}}],

@@ -200,7 +200,7 @@ ALL = (
         wire=_wire_plugin("pi", ".pi/agent/extensions/ai-memory.js", plugin_files.pi_extension),
     ),
     Program(
-        *("gemini-cli", "gemini", "gemini", ("-m", "gemini-2.5-flash", "--yolo", "-p")),
+        *("gemini-cli", "gemini", "gemini", ("-m", "gemini-2.5-flash", "--skip-trust", "--yolo", "-p")),
         configure=_gemini,
         environ=lambda places: {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": places.model_root},
         wire=_wire_gemini,

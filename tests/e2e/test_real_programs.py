@@ -7,6 +7,7 @@ What the programs sent to our hooks lies in `payloads/` of each test's folder (`
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -28,6 +29,8 @@ pytestmark = pytest.mark.harness
 
 TASK = "Round the refund half to even in totals.py"
 SENTENCE = "I looked at the folder. Decision: keep decimal for money."
+RECEIPT = "receipt-4711.txt"
+"""A file in the checkout: the tool's result names it."""
 DEADLINE_S = 60.0
 SESSION_S = 280.0
 """A first start may install what the program needs."""
@@ -109,6 +112,7 @@ def prepared(program: Program, folder: Path) -> Any:
     def inside() -> Iterator[Room]:
         stage = Stage(folder, "ghp_" + "x" * 36)
         make_checkout(stage.checkout)
+        (stage.checkout / RECEIPT).touch()
         with serving("ls", SENTENCE) as model:
             home = folder / "agent-home"
             home.mkdir()
@@ -184,10 +188,8 @@ def test_every_event_of_a_turn_arrives_with_what_it_carried(room: Room) -> None:
     raw = page.partition("## Raw observations")[2]
     for told in ("session-start", "user-prompt: ", TASK, "tool ", ": ls", "stop", "session-end"):
         assert told in raw, f"{told!r} is not in:\n{raw}"
-    answer = json.loads(room.ai_memory("session", "--json", page.partition("session_id: \"")[2].partition('"')[0]))
-    said = json.dumps(answer)
-    assert "totals.py" in said.replace(TASK, ""), "what the tool gave is not there"
-    assert room.payloads()
+    (session,) = re.findall(r"^- Session: `(.+)`$", page, re.MULTILINE)
+    assert RECEIPT in room.ai_memory("session", "--json", session), "what the tool gave is not there"
 
 
 def test_what_claude_code_left_is_given_to_another_agent_started_in_the_same_directory(room: Room) -> None:
