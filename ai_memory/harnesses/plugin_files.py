@@ -96,7 +96,7 @@ def is_our_plugin(text: str) -> bool:
 
 
 def opencode_version(told: str) -> int:
-    """1 or 2 by what `opencode --version` printed; 0 where that is no version. The settings differ, the plugin doesn't."""
+    """1 or 2 by what `opencode --version` printed; 0 where that is no version. Its settings differ, not its plugin."""
     found = re.search(r"(?<![\d.])(\d+)\.\d+\.\d+", told)
     if found is None:
         return 0
@@ -144,5 +144,5 @@ OPENCLAW_PLUGIN = HookFile(
     syntax=Syntax.WHOLE,
     beside=(("package.json", openclaw_package), ("openclaw.plugin.json", openclaw_manifest)),
 )
-"""Counts once the person ran `openclaw plugins install --link <folder> --force` and `openclaw plugins enable ai-memory`,
-and allowed it `hooks.allowConversationAccess` in `plugins.entries.ai-memory`."""
+"""Counts once the person ran `openclaw plugins install --link <folder> --force` and `… enable ai-memory`, and allowed it
+`hooks.allowConversationAccess` in `plugins.entries.ai-memory`."""

@@ -14,7 +14,7 @@ from ai_memory.hook_places import session_uuid as hooks_session_uuid
 
 FILES = {file: file.stem for file in sorted(FIXTURES.glob("*.json"))}
 REAL = {file: file.parent.name for file in sorted(FIXTURES.glob("*/real.json"))}
-"""What the real programs sent to our hooks, with neutral ids and paths: `tests/e2e/test_real_programs.py` records it."""
+"""What real programs sent to our hooks, with neutral ids and paths: `tests/e2e/test_real_programs.py` records it."""
 SHAPES = [
     pytest.param({"agent": agent} | shape, id=f"{shape.get('agent', agent)}-{file.stem}-{at}-{shape['event']}")
     for file, agent in (FILES | REAL).items()

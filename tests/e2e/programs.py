@@ -50,7 +50,7 @@ class Program:
     wire: Callable[[Places, Launch], None] | None = None
     """Writes our hooks as its maker documents them, while its record has none."""
     says_end: bool = True
-    """Whether it tells of a session's end by itself."""
+    """Whether it tells of start and end when it is run so. Else its work is handed over since its process is gone."""
 
     @property
     def path(self) -> Path:
@@ -214,6 +214,7 @@ ALL = (
             "OPENAI_MODEL": "mock-1",
         },
         wire=_wire_qwen,
+        says_end=False,
     ),
     Program(
         *("copilot-cli", "copilot", "copilot", ("--allow-all-tools", "-p")),
