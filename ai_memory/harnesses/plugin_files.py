@@ -144,5 +144,5 @@ OPENCLAW_PLUGIN = HookFile(
     syntax=Syntax.WHOLE,
     beside=(("package.json", openclaw_package), ("openclaw.plugin.json", openclaw_manifest)),
 )
-"""Counts once the person ran `openclaw plugins install --link <folder> --force` and `… enable ai-memory`, and allowed it
-`hooks.allowConversationAccess` in `plugins.entries.ai-memory`."""
+"""Counts once the person ran `openclaw plugins install --link <folder> --force` and `… enable ai-memory`, and allowed
+it `hooks.allowConversationAccess` in `plugins.entries.ai-memory`."""

@@ -56,6 +56,7 @@ class Room:
     @property
     def environ(self) -> dict[str, str]:
         own = {"HOME": str(self.places.home), "PATH": self.program.search_path, "TERM": "dumb"}
+        own["PWD"] = str(self.stage.checkout)  # OpenCode believes it
         return self.stage.environ | own | dict(self.program.environ(self.places))
 
     def ai_memory(self, *words: str) -> str:
