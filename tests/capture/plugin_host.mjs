@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"
 
 const { plugin, kind, steps, about } = JSON.parse(readFileSync(0, "utf8"))
+if (about?.worker) globalThis.Bun = { isMainThread: false }
 /** @type {Record<string, Function>} */
 const handlers = {}
 const hook = (domain) => async (name, action) => void (handlers[`${domain}.${name}`] = action)

@@ -101,6 +101,17 @@ def test_unloading_the_plugin_ends_no_session(desk: Desk) -> None:
     assert kinds(desk).count("session-end") == 1
 
 
+def test_in_the_terminal_interface_of_opencode_the_unloading_is_the_end_and_what_follows_is_resumed(desk: Desk) -> None:
+    again = opencode_turn(desk, "ses_1")[1:2]
+    PluginRun(desk, "opencode", worker=True).run(*opencode_turn(desk, "ses_1"), ["dispose"], *again, ["dispose"])
+    assert told(desk)[-4:] == [
+        ("session-end", "dispose"),
+        ("session-start", "session.created"),
+        ("user-prompt", "chat.message"),
+        ("session-end", "dispose"),
+    ]
+
+
 @pytest.mark.parametrize("name", ["opencode", "opencode2"])
 def test_opencode_is_given_the_handoff_in_each_request_of_the_session(desk: Desk, name: str) -> None:
     leave_handoff(desk, "Handoff from Codex: the bill of order 4711")

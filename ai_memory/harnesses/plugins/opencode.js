@@ -1,6 +1,6 @@
 /**
  * OpenCode. Version 1 calls `server`, and `setup` too, with a context that has no events; version 2 calls `setup` alone.
- * Neither takes the unloading of a plugin for the end of a session: that is told when the program ends.
+ * Neither takes the unloading of a plugin for the end of a session, except where nothing else tells of it: `isInWorker`.
  *
  * @typedef {{
  *   id: string, cwd: string, source: string, parent: string, agent: string, known: Promise<unknown>, hasBegun: boolean,
@@ -159,6 +159,19 @@ class Sessions {
     this.later(session, (tell) => tell("session-end", { hook_event_name: name, reason: "deleted" }))
   }
 
+  /** The plugin is unloaded: everything is told, two seconds at most. */
+  async leave() {
+    await within(Promise.all([...this.all.values()].map((session) => session.known)), PATIENCE_MS)
+    for (const session of isInWorker() ? this.all.values() : []) {
+      if (!shared.open.delete(session.id)) continue
+      session.hasBegun = false
+      session.source = "resume"
+      this.later(session, (tell) => tell("session-end", { hook_event_name: "dispose", reason: "dispose" }))
+    }
+    await Promise.resolve() // until that is in the queue
+    await drained()
+  }
+
   /**
    * What the session was given. It stands in each of its requests from then on, since the program keeps it nowhere.
    * @param {Session} session
@@ -203,8 +216,16 @@ const server = async ({ client, directory }) => {
       const texts = await quietly(() => sessions.contextOf(sessions.meet(sessionID)))
       if (texts) system.push(...texts)
     },
-    dispose: drained,
+    dispose: () => sessions.leave(),
   }
+}
+
+/**
+ * Whether this is the server inside the terminal interface of version 1: a thread that is ended without a word, so that
+ * its unloading is the last moment. A session that goes on after a reload there is a resumed one.
+ */
+function isInWorker() {
+  return /** @type {any} */ (globalThis).Bun?.isMainThread === false
 }
 
 /** A title made of a handoff would be one for the session before. @param {string[]} system */
