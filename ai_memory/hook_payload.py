@@ -109,7 +109,7 @@ TELLING = ("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "vscode
 
 RELOADING = (
     *("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "kimi-code", "hermes"),
-    *("opencode", "pi", "omp", "openclaw"),
+    *("opencode", "pi", "omp", "openclaw", "copilot-cli"),
 )
 """Harnesses that take context with a prompt, in the form of their start."""
 

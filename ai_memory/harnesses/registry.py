@@ -66,7 +66,7 @@ HARNESSES: tuple[Harness, ...] = (
     _named("command-code", "Command Code", "commandcode", "cmdc", "cmd", form=Form.ENVELOPE, at=_START),
     _named("devin", "Devin CLI", form=Form.ENVELOPE, at=_START),
     _named("pool", "Pool", "poolside"),
-    _named("copilot-cli", "GitHub Copilot CLI", "copilot", form=Form.CAMEL, at=_START),
+    _named("copilot-cli", "GitHub Copilot CLI", "copilot", form=Form.CAMEL, at=_START, reloads=True),
     _named("vscode", "VS Code", "vscode-copilot", form=Form.ENVELOPE, at=_START, tells=True),
     _named("claude-desktop", "Claude Desktop"),
     _named("zed", "Zed"),

@@ -142,7 +142,6 @@ def wait_for_handoff(room: Room) -> None:
 
 
 def test_a_session_leaves_a_page_and_the_next_start_carries_its_handoff_to_the_model(room: Room) -> None:
-    title = registry.get(room.program.agent).title
     assert "Handoff from" not in "\n".join(room.session(TASK))
     wait_for_handoff(room)
     if room.program.says_end:
@@ -156,10 +155,10 @@ def test_a_session_leaves_a_page_and_the_next_start_carries_its_handoff_to_the_m
     assert not list(room.stage.data_dir.quarantine.glob("*.json")), "an event of the real program was refused"
 
     second = room.session("Go on.")
-    given = [one for one in second if f"Handoff from {title}" in one]
+    given = [one for one in second if "Handoff from" in one]
     assert given, "no request carried the handoff"
     assert TASK in given[0]
-    assert f"Handoff from {title}" in second[-1], "the handoff was gone after the tool call"
+    assert "Handoff from" in second[-1], "the handoff was gone after the tool call"
     room.ai_memory("drain", "--wait")
     assert any("state: accepted" in one and TASK in one for one in room.pages("handoff"))
 
