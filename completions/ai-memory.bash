@@ -40,6 +40,12 @@ _ai_memory() {
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "handoff list --state") COMPREPLY=($(compgen -W "open accepted expired cancelled any" -- "$cur")); return ;;
         "handoff list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "install-hooks --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
+        "install-mcp --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
+        "install-instructions --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
+        "install-skills --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
+        "uninstall --only") COMPREPLY=($(compgen -W "hooks mcp instructions skills" -- "$cur")); return ;;
+        "backup-agents --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "log --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
@@ -47,7 +53,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path pause resume log logs quarantine config edit tail demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         handoff) words="begin list show accept cancel reopen" ;;
@@ -74,6 +80,13 @@ _ai_memory() {
         "handoff cancel") words="--all --older-than --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff reopen") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
+        "install-hooks") words="--agent --scope --capture-prompts --no-capture-prompts --print --apply --data-dir --lock-timeout --json --help" ;;
+        "install-mcp") words="--agent --scope --force --print --apply --data-dir --lock-timeout --json --help" ;;
+        "install-instructions") words="--agent --scope --target --print --apply --data-dir --lock-timeout --json --help" ;;
+        "install-skills") words="--agent --scope --force --print --apply --data-dir --lock-timeout --json --help" ;;
+        "uninstall") words="--only --agent --purge-data --confirm --apply --data-dir --lock-timeout --json --help" ;;
+        "backup-agents") words="--agent --output --format --data-dir --lock-timeout --json --help" ;;
+        "restore-agents") words="--agent --apply --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
         "pause") words="--for --here --data-dir --lock-timeout --json --help" ;;
@@ -91,6 +104,7 @@ _ai_memory() {
         "config path") words="--data-dir --lock-timeout --json --help" ;;
         "edit") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
         "tail") words="-f --follow -n --limit --session --all --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "setup") words="--agent --capture-prompts --no-capture-prompts --yes --dry-run --data-dir --lock-timeout --json --help" ;;
         "demo") words="--keep --data-dir --lock-timeout --json --help" ;;
         "hook") words="--data-dir --lock-timeout --json --help" ;;
         "drain") words="--data-dir --lock-timeout --json --help" ;;

@@ -379,6 +379,12 @@ def test_every_variable_that_leads_home_leads_into_the_scratch_home(scratch_home
     assert find_data_dir(None, os.environ).root.is_relative_to(scratch_home)
 
 
+@pytest.mark.parametrize("name", [".claude/settings.json", ".codex/config.toml", ".local/share/ai-memory/x"])
+def test_a_test_that_opens_settings_of_the_person_who_runs_it_fails(name: str) -> None:
+    with pytest.raises(AssertionError, match="a test touches"):
+        Path(real_home(), name).read_bytes()
+
+
 @pytest.mark.parametrize("words", [("status",), ("where",), ("write-page", "-p", "notes/a.md", "-b", "text")])
 def test_no_command_of_a_test_touches_the_real_home(words: tuple[str, ...], tmp_path: Path) -> None:
     done = subprocess.run(

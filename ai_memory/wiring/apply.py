@@ -52,7 +52,21 @@ def apply(
             done.append(Done(plan, "left as it is, since another file of that agent is refused" if held else ""))
         else:
             done.append(Done(plan, _written(plan, data_dir, clock, step)))
+    if is_removal:
+        _drop_folders([one.plan for one in done if not one.fault], data_dir)
     return done
+
+
+def _drop_folders(plans: Sequence[FilePlan], data_dir: DataDir) -> None:
+    """Folders that we made and that hold nothing any more; of others, whoever still has a file in them is told."""
+    forgotten = [plan.former for plan in plans if plan.former is not None and plan.record is None]
+    folders = {Path(folder) for record in forgotten for folder in record.folders}
+    files.drop_folders(tuple(folders))
+    left = [folder for folder in folders if folder.is_dir()]
+    for record in wired.all_wired(data_dir)[0] if left else ():
+        above = [str(one) for one in left if Path(record.target).is_relative_to(one) and str(one) not in record.folders]
+        if above:
+            wired.put(data_dir, replace(record, folders=(*record.folders, *above)))
 
 
 def _written(plan: FilePlan, data_dir: DataDir, clock: Clock, step: files.Step) -> str:

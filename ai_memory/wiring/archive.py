@@ -79,7 +79,7 @@ def _files(archive: zipfile.ZipFile) -> list[Kept]:
             raise BadArchive(f"{one.filename!r} is a link or no regular file")
     manifest = json.loads(_read(archive, MANIFEST))
     if manifest["v"] != FORMAT:
-        raise BadArchive(f"its format is {manifest['v']!r}, not {FORMAT}", hint="a newer ai-memory may have made it")
+        raise BadArchive(f"its format is {manifest['v']!r}, not {FORMAT}", hint="a newer version made it")
     return [_kept(archive, row) for row in manifest["files"]]
 
 

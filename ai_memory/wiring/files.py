@@ -131,7 +131,7 @@ def replace(seen: Seen, content: bytes, *, is_executable: bool = False, step: St
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
-        _drop_folders(made)
+        drop_folders(made)
         raise
     _sync_folder(seen.target.parent)
     return made
@@ -143,7 +143,7 @@ def delete(seen: Seen, folders: tuple[Path, ...] = (), *, step: Step = no_step) 
     seen.target.unlink()
     step("deleted")
     _sync_folder(seen.target.parent)
-    _drop_folders(folders)
+    drop_folders(folders)
 
 
 def _refuse_changed(seen: Seen) -> None:
@@ -175,7 +175,7 @@ def _make_folders(folder: Path) -> tuple[Path, ...]:
                 one.mkdir(mode=0o700)
                 made.insert(0, one)
     except OSError:
-        _drop_folders(tuple(made))
+        drop_folders(tuple(made))
         raise
     return tuple(made)
 
@@ -198,7 +198,8 @@ def _drop_leftovers(target: Path) -> None:
                 one.unlink()
 
 
-def _drop_folders(folders: tuple[Path, ...]) -> None:
+def drop_folders(folders: tuple[Path, ...]) -> None:
+    """Remove those of the folders that hold nothing."""
     for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
         with suppress(OSError):
             folder.rmdir()

@@ -59,10 +59,7 @@ def without_ours(document: Document, parts: Sequence[Part], terms: Terms, origin
                 document = document.remove(part.keys)
     if document.text == before:
         return document
-    for way in sorted({way for part in parts for way in _above(part)}, key=len, reverse=True):
-        if document.value(way) in ({}, []) and (original is None or not _holds(original, way)):
-            document = document.remove(way)
-    return _without_required(document, parts, original)
+    return _without_required(_pruned(document, parts, original), parts, original)
 
 
 def _with_required(document: Document, part: Requirement) -> Document:
@@ -81,19 +78,23 @@ def _with_required(document: Document, part: Requirement) -> Document:
 
 
 def _without_required(document: Document, parts: Sequence[Part], original: Json) -> Document:
+    """Without what is required and was not there before; where nobody knows, without what now stands there alone."""
     required = [part for part in parts if isinstance(part, Requirement)]
-    if original is not None:
-        gone = [part for part in required if not _holds(original, part.keys)]
-    else:
-        rest = document
-        for part in required:
-            rest = rest.remove(part.keys)
-        gone = required if not rest.value() else []
-    for part in gone:
-        document = document.remove(part.keys)
-        for way in sorted(_above(part), key=len, reverse=True):
-            if document.value(way) == {} and (original is None or not _holds(original, way)):
-                document = document.remove(way)
+    rest = document
+    for part in required:
+        rest = _pruned(rest.remove(part.keys), [part], original)
+    for part in required:
+        is_alone = original is None and not rest.value(part.keys[:-1])
+        if is_alone or (original is not None and not _holds(original, part.keys)):
+            document = _pruned(document.remove(part.keys), [part], original)
+    return document
+
+
+def _pruned(document: Document, parts: Sequence[Part], original: Json) -> Document:
+    """Without objects and lists above these parts that hold nothing and that were not there before."""
+    for way in sorted({way for part in parts for way in _above(part)}, key=len, reverse=True):
+        if document.value(way) in ({}, []) and (original is None or not _holds(original, way)):
+            document = document.remove(way)
     return document
 
 

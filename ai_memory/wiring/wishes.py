@@ -80,7 +80,7 @@ def _hooks(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
 def _hook_edit(harness: Harness, hooks: HookFile, launch: Launch, path: PurePath) -> FileEdit:
     parts: tuple[Part, ...] = hooks.parts(harness, launch) if hooks.parts else ()
     text = hooks.text(harness, launch) if hooks.text else ""
-    return FileEdit(path, hooks.syntax, parts, text, must_exist=hooks.is_folder)
+    return FileEdit(path, hooks.syntax, parts, text, is_executable=text.startswith("#!"), must_exist=hooks.is_folder)
 
 
 def _mcp(harness: Harness, launch: Launch, machine: Machine) -> Wishes:

@@ -97,7 +97,7 @@ class WikiRoom:
             return [page.ref.git_path for page in snapshot.pages(sort="path").pages]
 
     def history(self, path: str, project: str = "shop") -> list[PageVersion]:
-        return self.memory().history(ref(path, project))
+        return self.memory().history(ref(path, project), limit=10_000)
 
     # --- git ---
 

@@ -1,12 +1,13 @@
 """For every record of the registry: install, install again, take out. What stood there before stands there again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from made_up import MADE_UP
 from wire_room import WireRoom, foreign, starts, states
 
-from ai_memory.harnesses.edits import FileEdit, Requirement, Syntax
+from ai_memory.harnesses.edits import FileEdit, Part, Requirement, Syntax
 from ai_memory.harnesses.record import Harness
 from ai_memory.harnesses.registry import HARNESSES
 from ai_memory.wiring.documents import opened
@@ -18,7 +19,7 @@ KINDS = ("absent", "empty", "{}", "others", "comments", "CRLF", "mark", "tabs", 
 KINDS += ("own member", "own table", "text")
 
 
-WIRED = [one for one in HARNESSES if one.hooks or one.mcp or one.instructions or one.skills]
+WIRED = [one for one in (*HARNESSES, *MADE_UP) if one.hooks or one.mcp or one.instructions or one.skills]
 
 
 @pytest.fixture
@@ -79,12 +80,18 @@ def test_without_a_record_nothing_of_ours_stays_and_all_of_theirs(room: WireRoom
         assert not is_our_text(left)
         assert not is_our_entry(left)
         if edit.syntax in (Syntax.JSON, Syntax.TOML):
-            assert meaning(left, edit.syntax) == meaning(before.get(path, b"").decode(), edit.syntax)
+            known = [part for one in edits(room, harness) if one.path == edit.path for part in one.parts]
+            was = meaning(before.get(path, b"").decode(), edit.syntax, known)
+            assert meaning(left, edit.syntax, known) == was
         assert left.count("mine") == before.get(path, b"").decode().count("mine")
 
 
-def meaning(text: str, syntax: Syntax) -> object:
-    return bare(opened(text, syntax).value())
+def meaning(text: str, syntax: Syntax, known: Sequence[Part]) -> object:
+    """What it says, without what holds nothing, and without what is required: nobody knows any more whose that was."""
+    document = opened(text, syntax)
+    for part in known:
+        document = document.remove(part.keys) if isinstance(part, Requirement) else document
+    return bare(document.value())
 
 
 def bare(value: object) -> object:
@@ -99,7 +106,7 @@ def bare(value: object) -> object:
 def test_a_link_stays_a_link_wherever_it_leads(room: WireRoom, harness: Harness) -> None:
     for number, edit in enumerate(edits(room, harness)):
         path, target = Path(edit.path), room.home / "dotfiles" / f"{number}"
-        if path.exists() or edit.syntax is Syntax.WHOLE:
+        if path.exists() or path.is_symlink() or edit.syntax is Syntax.WHOLE:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         target.parent.mkdir(exist_ok=True)
@@ -132,8 +139,10 @@ def test_what_cannot_be_edited_is_refused_and_nothing_of_that_agent_written(
     before = room.tree()
     done = room.install(harness)
     refused = [one.plan for one in done if one.plan.state == "refused"]
-    assert room.tree() == before or kind == "broken"
-    assert states(done) <= {"refused", "failed"} or not refused
+    if refused:
+        assert states(done) <= {"refused", "failed"}
+        assert room.tree() == before
+    assert refused or (kind == "broken" and {one.plan.state for one in done} == {"create"}) or kind == "a folder"
     if kind == "broken":
         assert all(one.line for one in refused)
 

@@ -128,7 +128,9 @@ def test_one_part_goes_and_the_other_stays(room: WireRoom) -> None:
     assert not both.exists()
     assert (room.home / ".agents" / "skills").is_dir()
     assert (room.home / ".claude" / "settings.json").exists()
-    room.uninstall(CLAUDE_CODE, CODEX)
+    room.uninstall(CLAUDE_CODE, whats=("hooks",))
+    room.uninstall(CODEX)
+    room.uninstall(CLAUDE_CODE)
     assert list(room.home.rglob("*")) == []
 
 

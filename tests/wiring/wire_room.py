@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from made_up import MADE_UP
+
 from ai_memory.clock import now_us
 from ai_memory.harnesses import registry
 from ai_memory.harnesses.edits import Element, FileEdit, Json, Syntax
@@ -40,7 +42,8 @@ class WireRoom:
         return [one for what in whats for one in wishes_of(harness, what, self.launch, self.machine).wishes]
 
     def edits_of(self, owner: Owner) -> list[FileEdit]:
-        return [one.edit for one in self.wishes(registry.BY_ID[owner.agent], (owner.what,))]
+        known = {one.id: one for one in (*registry.HARNESSES, *MADE_UP)}
+        return [one.edit for one in self.wishes(known[owner.agent], (owner.what,))]
 
     def book(self) -> Book:
         return Book(tuple(wired.all_wired(self.data_dir)[0]))
