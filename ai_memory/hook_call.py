@@ -308,9 +308,9 @@ class Call:
         from ai_memory import hook_spool
 
         empty = empty_answer(self.agent, self.kind)
-        if not self.session or self._is_repeated_start():
+        if not self.session or self._is_repeated_start() or self._is_no_prompt():
             return empty, None
-        is_start = hook_harnesses.INJECTION.get(self.agent, ("",))[0] == self.kind and not self.subagent
+        is_start = self._is_start()
         pause = self.pause()
         if pause:
             return (self._told_person(f"off the record: memory is {pause}") if is_start else b"") or empty, None
@@ -393,6 +393,17 @@ class Call:
     def _is_repeated_start(self) -> bool:
         """Antigravity tells of every model call; only the first starts a session."""
         return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
+
+    def _is_no_prompt(self) -> bool:
+        """Qwen Code says before each model call that a prompt was submitted; after a tool there is none."""
+        return self.agent == "qwen-code" and self.kind == "user-prompt" and self.payload.get("prompt") == ""
+
+    def _is_start(self) -> bool:
+        """Whether context of a starting session can be given with this event: `Start.is_first` says if it is one."""
+        kinds = [hook_harnesses.INJECTION.get(self.agent, ("",))[0]]
+        if self.agent in hook_harnesses.BEGINNING_WITH_PROMPT:
+            kinds.append("user-prompt")
+        return self.kind in kinds and not self.subagent
 
     def _start(self, around: "Surroundings") -> "Start":
         from ai_memory import hook_outbox  # only where context can be given

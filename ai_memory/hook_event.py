@@ -44,7 +44,8 @@ _NAMES = {
 """Members of an event that name something, and how much of each is kept."""
 _IDS = ("session", "call_id")
 
-_OWN_TOOL = r"(?:^|__|:)ai[-_]memory(?:__|$)|(?:^|__|:)memory_"
+_OWN_TOOL = r"(?:^|[_:.])ai[-_]memory(?:[_:.]|$)|(?:^|__|:)memory_"
+"""Clients put the server's name before a tool's, with `__`, `_` (OpenCode, Gemini CLI), `:` or `.` between them."""
 _OWN_COMMAND = r"(?:^|[\s;&|(`'\"/\\])ai-memory(?:\.exe|\.cmd)?(?:[\s'\"]|$)|-m[ \t]+ai_memory\b"
 _ECHO_KEPT = ("query", "path", "file_path", "filePath", "name", "workspace", "project")
 

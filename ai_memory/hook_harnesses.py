@@ -26,16 +26,18 @@ KINDS = (
 _SPELLINGS = {
     "session-start": "sessionstart agentspawn preinvocation sessioncreated onsessionstart taskstart taskresume",
     "user-prompt": "userprompt userpromptsubmit userpromptsubmitted beforesubmitprompt beforeagent prellmcall"
-    " chatmessage beforeagentstart preuserprompt",
+    " chatmessage beforeagentstart preuserprompt beforepromptbuild sessionprompt",
     "pre-tool-use": "pretooluse beforetool pretoolcall toolexecutebefore beforetoolcall toolcall beforeshellexecution"
     " beforemcpexecution beforereadfile",
     "post-tool-use": "posttooluse posttoolusefailure aftertool posttoolcall toolexecuteafter aftertoolcall toolresult"
     " aftershellexecution aftermcpexecution afterfileedit postruncommand postwritecode postreadcode postmcptooluse",
-    "pre-compact": "precompact precompress sessionbeforecompact beforecompaction experimentalsessioncompacting",
-    "post-compaction": "postcompaction postcompact sessioncompact sessioncompacted",
+    "pre-compact": "precompact precompress sessionbeforecompact beforecompaction experimentalsessioncompacting"
+    " sessioncompactionstarted",
+    "post-compaction": "postcompaction postcompact sessioncompact sessioncompacted aftercompaction"
+    " sessioncompactionended",
     "notification": "notification",
     "stop": "stop stopfailure afteragent agentstop agentend sessionidle onsessionend taskcancel postcascaderesponse"
-    " agentturncomplete",
+    " agentturncomplete sessionexecutionsucceeded sessionexecutionfailed sessionexecutioninterrupted",
     "session-end": "sessionend sessiondeleted sessionshutdown onsessionfinalize taskcomplete",
 }
 EVENTS = {spelling: kind for kind, spellings in _SPELLINGS.items() for spelling in spellings.split()}
@@ -89,6 +91,10 @@ INJECTION = {
     "kiro-cli": ("session-start", "text"),
     "kiro-cli-v3": ("session-start", "text"),
     "antigravity-cli": ("session-start", "steps"),
+    "opencode": ("session-start", "context"),
+    "pi": ("session-start", "context"),
+    "omp": ("session-start", "context"),
+    "openclaw": ("session-start", "context"),
     "kimi-code": ("user-prompt", "text"),
     "hermes": ("user-prompt", "context"),
     "grok": ("post-tool-use", "envelope"),
@@ -99,8 +105,14 @@ INJECTION = {
 TELLING = ("claude-code", "codex", "gemini-cli", "qwen-code", "factory", "vscode")
 """Harnesses that show a person the member `systemMessage` of an answer."""
 
-RELOADING = ("claude-code", "codex", "cursor", "gemini-cli", "qwen-code", "factory", "kimi-code", "hermes")
+RELOADING = (
+    *("claude-code", "codex", "cursor", "gemini-cli", "qwen-code", "factory", "kimi-code", "hermes"),
+    *("opencode", "pi", "omp", "openclaw", "copilot-cli"),
+)
 """Harnesses that take context with a prompt, in the form of their start."""
+
+BEGINNING_WITH_PROMPT = ("qwen-code",)
+"""Harnesses that tell of no start when they are run with a prompt (`qwen -p`, 0.24): their first prompt is one."""
 
 SILENT = ("kiro-cli", "kiro-cli-v3", "kimi-code")
 """Whatever these are told becomes text of the conversation, even `{}`."""

@@ -3,7 +3,7 @@
 from ai_memory.harnesses.edits import Json, Part
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
 from ai_memory.harnesses.shapes import claude_nested
 
 _FOLDER = "{home}/.claude"
@@ -64,4 +64,5 @@ CLAUDE_CODE = Harness(
     project_skills=Place("{checkout}/.claude/skills"),
     restart="start Claude Code anew; sessions that run keep their old hooks",
     refuses=("`.claude/settings.json` of a checkout is shared with a team, so hooks are not written there.",),
+    proof=Proof.PROGRAM,
 )

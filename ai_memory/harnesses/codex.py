@@ -3,7 +3,7 @@
 from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
 from ai_memory.harnesses.shapes import claude_nested
 
 _FOLDER = "{home}/.codex"
@@ -56,4 +56,5 @@ CODEX = Harness(
     project_skills=Place("{checkout}/.agents/skills"),
     restart="start Codex anew and approve the hooks: type /hooks; until then it skips them",
     refuses=("Hooks in a checkout count only once its user told Codex to trust it.",),
+    proof=Proof.PROGRAM,
 )

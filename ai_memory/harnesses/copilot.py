@@ -58,6 +58,7 @@ COPILOT_CLI = Harness(
     },
     form=Form.CAMEL,
     inject_at="session-start",
+    reloads=True,
     session_variable="COPILOT_AGENT_SESSION_ID",
     config_variable="COPILOT_HOME",
     source="https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference",

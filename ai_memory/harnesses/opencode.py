@@ -3,7 +3,8 @@
 from ai_memory.harnesses.edits import Json
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, McpFile
+from ai_memory.harnesses.plugin_files import OPENCODE_EVENTS, OPENCODE_PLUGIN
+from ai_memory.harnesses.record import Form, Harness, McpFile, Proof
 
 
 def _server(launch: Launch) -> Json:
@@ -18,10 +19,15 @@ OPENCODE = Harness(
     id="opencode",
     title="OpenCode",
     aliases=("open-code", "opencode2", "opencode-v2", "open-code2"),
+    events=OPENCODE_EVENTS,
+    form=Form.CONTEXT,
+    inject_at="session-start",
+    reloads=True,
     config_variable="OPENCODE_CONFIG_DIR",
     source="https://opencode.ai/docs/plugins/",
     programs=("opencode",),
     homes=(_place(""), Place("{data}/opencode")),
+    hooks=OPENCODE_PLUGIN,
     mcp=McpFile(
         _place("/opencode.json"),
         keys=("mcp", "ai-memory"),
@@ -33,4 +39,5 @@ OPENCODE = Harness(
     skills=Place("{home}/.agents/skills"),
     project_skills=Place("{checkout}/.agents/skills"),
     restart="Restart it.",
+    proof=Proof.PROGRAM,
 )

@@ -3,7 +3,8 @@
 from ai_memory.harnesses.edits import Json
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, McpFile
+from ai_memory.harnesses.plugin_files import OMP_EXTENSION, PI_EVENTS, PI_EXTENSION
+from ai_memory.harnesses.record import Form, Harness, McpFile, Proof
 from ai_memory.harnesses.shapes_events import stdio
 
 
@@ -22,26 +23,37 @@ def _server(launch: Launch) -> Json:
 PI = Harness(
     id="pi",
     title="Pi",
+    events=PI_EVENTS,
+    form=Form.CONTEXT,
+    inject_at="session-start",
+    reloads=True,
     config_variable="PI_CODING_AGENT_DIR",
     source="https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/extensions.md",
     programs=("pi",),
     homes=(_pi(""),),
+    hooks=PI_EXTENSION,
     instructions=_pi("/AGENTS.md"),
     project_instructions="AGENTS.md",
     skills=Place("{home}/.agents/skills"),
     project_skills=Place("{checkout}/.agents/skills"),
     restart="Restart it, or type /reload.",
-    refuses=("No MCP entry is written: it has no MCP file.",),
+    proof=Proof.PROGRAM,
+    refuses=("No MCP entry is written: it has no MCP file; the extension offers the tools.",),
 )
 
 OMP = Harness(
     id="omp",
     title="Oh My Pi",
     aliases=("oh-my-pi",),
+    events=PI_EVENTS,
+    form=Form.CONTEXT,
+    inject_at="session-start",
+    reloads=True,
     config_variable="PI_CODING_AGENT_DIR",
     source="https://github.com/can1357/oh-my-pi",
     programs=("omp",),
     homes=(Place("{home}/.omp"),),
+    hooks=OMP_EXTENSION,
     mcp=McpFile(
         _omp("/mcp.json"),
         keys=("mcpServers", "ai-memory"),

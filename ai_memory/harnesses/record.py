@@ -60,6 +60,8 @@ class HookFile:
     """Shown for the person to paste, never written; `Harness.refuses` says why."""
     files: "Callable[[Harness, Launch], Mapping[str, str]] | None" = None
     """Of a folder of executable files, each ours whole: name → text (Cline names them after the event)."""
+    beside: "tuple[tuple[str, Callable[[Harness, Launch], str]], ...]" = ()
+    """(name, text) of files that are ours whole in the same folder: a plugin's manifest."""
 
 
 @dataclass(frozen=True, slots=True)

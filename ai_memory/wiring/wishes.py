@@ -80,7 +80,10 @@ def _hooks(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
         none = _nothing(harness, "hooks", "its hooks cannot be written on this system")
         return _wanted(harness, "hooks", whole, machine) if whole else none
     edit = _hook_edit(harness, hooks, launch, path)
-    return _printed(harness, "hooks", edit) if hooks.is_printed else _wanted(harness, "hooks", [edit], machine)
+    if hooks.is_printed:
+        return _printed(harness, "hooks", edit)
+    beside = [FileEdit(path.with_name(name), Syntax.WHOLE, text=text(harness, launch)) for name, text in hooks.beside]
+    return _wanted(harness, "hooks", [edit, *beside], machine)
 
 
 _CHECKOUT_ONLY = "it reads only a checkout's own file: --scope project"

@@ -256,6 +256,8 @@ def test_what_memory_injected_is_not_captured_again(desk: Desk) -> None:
     [
         ("mcp__ai-memory__memory_query", {"query": "totals", "body": "SECRET PLAN"}),
         ("mcp__ai_memory__memory_read_page", {"path": "notes/a.md"}),
+        ("ai-memory_memory_query", {"query": "totals", "body": "SECRET PLAN"}),
+        ("mcp_ai-memory_memory_query", {"query": "totals", "body": "SECRET PLAN"}),
         ("memory_query", {"query": "q"}),
         ("MCP:memory_status", {}),
         ("Bash", {"command": "ai-memory search totals"}),

@@ -12,9 +12,12 @@ from ai_memory import hook_harnesses
 from ai_memory.capture.spooled import parse_event, session_uuid
 from ai_memory.hook_places import session_uuid as hooks_session_uuid
 
+FILES = {file: file.stem for file in sorted(FIXTURES.glob("*.json"))}
+REAL = {file: file.parent.name for file in sorted(FIXTURES.glob("*/real.json"))}
+"""What real programs sent to our hooks, with neutral ids and paths: `tests/e2e/test_real_programs.py` records it."""
 SHAPES = [
-    pytest.param({"agent": file.stem} | shape, id=f"{shape.get('agent', file.stem)}-{at}-{shape['event']}")
-    for file in sorted(FIXTURES.glob("*.json"))
+    pytest.param({"agent": agent} | shape, id=f"{shape.get('agent', agent)}-{file.stem}-{at}-{shape['event']}")
+    for file, agent in (FILES | REAL).items()
     for at, shape in enumerate(json.loads(file.read_text(encoding="utf-8")))
 ]
 

@@ -47,6 +47,8 @@ def test_a_start_is_given_the_handoff_and_says_so_afterwards(post: Post) -> None
         ("grok", "post-tool-use", {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "T"}}),
         ("kiro-cli", "session-start", "T"),
         ("kimi-code", "user-prompt", "T"),
+        ("opencode", "session-start", {"context": "T"}),
+        ("pi", "session-start", {"context": "T"}),
     ],
 )
 def test_the_form_is_that_of_the_harness(post: Post, agent: str, event: str, answer: object) -> None:
@@ -61,6 +63,27 @@ def test_who_takes_no_context_at_its_start_claims_nothing(post: Post, agent: str
     post.put()
     assert post.start(agent=agent) in (b"{}", b"")
     assert post.is_open
+
+
+def test_qwen_code_run_with_a_prompt_tells_no_start_and_is_given_the_handoff_with_its_prompt(post: Post) -> None:
+    post.put(text="T")
+    ask = post.payload("UserPromptSubmit", prompt="Go on")
+    given = {"hookEventName": "UserPromptSubmit", "additionalContext": "T"}
+    answer = json.loads(post.run("user-prompt", ask, agent="qwen-code").out)
+    assert answer == {"systemMessage": "memory: handoff", "hookSpecificOutput": given}
+    assert post.run("user-prompt", ask, agent="qwen-code").out == b"{}"
+
+
+def test_a_prompt_of_qwen_code_after_its_start_takes_nothing(post: Post) -> None:
+    assert post.start("s-1", agent="qwen-code") == b"{}"
+    post.put(text="T")
+    assert post.run("user-prompt", post.payload("UserPromptSubmit", prompt="Go on"), agent="qwen-code").out == b"{}"
+    assert post.is_open
+
+
+def test_what_qwen_code_calls_a_prompt_after_a_tool_is_none(post: Post) -> None:
+    post.run("user-prompt", post.payload("UserPromptSubmit", prompt=""), agent="qwen-code")
+    assert post.events() == []
 
 
 def test_the_form_follows_who_really_called(post: Post) -> None:

@@ -1,5 +1,6 @@
-"""A scripted model on loopback that speaks as much of the Responses API as Codex needs. It keeps every request."""
+"""A scripted model on loopback that speaks as much of four providers' APIs as agents need. It keeps every request."""
 
+import gzip
 import json
 import threading
 from collections.abc import Iterator
@@ -8,12 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_SHELLS = {
-    "exec_command": lambda line: {"cmd": line},
-    "shell_command": lambda line: {"command": line},
-    "shell": lambda line: {"command": ["bash", "-lc", line]},
-}
-"""Shell tools that versions of Codex have offered → their arguments for a command line."""
+from model_dialects import answer
 
 
 @dataclass
@@ -23,22 +19,26 @@ class Model:
     command: str
     sentence: str
     url: str = ""
+    """With `/v1`, as the APIs of OpenAI have it; `root` is without."""
     requests: list[dict[str, Any]] = field(default_factory=list)
+    other: list[str] = field(default_factory=list)
+    """Paths at which no model is asked, such as lists of models."""
+
+    @property
+    def root(self) -> str:
+        return self.url.removesuffix("/v1")
 
     def texts(self) -> str:
-        """Everything that stood in the inputs of the requests, as one text."""
-        return "\n".join(_text(request.get("input")) for request in self.requests)
+        """Everything that was said to the model, as one text."""
+        return "\n".join(said_in(request) for request in self.requests)
 
-    def item(self, request: dict[str, Any]) -> dict[str, Any]:
-        given = request.get("input") or []
-        tools = [tool.get("name") for tool in request.get("tools") or []]
-        shell = next((name for name in _SHELLS if name in tools), None)
-        if shell is None or any(str(one.get("type", "")).endswith("_call_output") for one in given):
-            said = {"type": "output_text", "text": self.sentence, "annotations": []}
-            return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [said]}
-        arguments = json.dumps(_SHELLS[shell](self.command))
-        call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": shell, "arguments": arguments}
-        return call | {"status": "completed"}
+
+def said_in(request: dict[str, Any]) -> str:
+    """What one request tells the model: its conversation and its instructions, not the tools."""
+    return _text([request.get(key) for key in _SAID])
+
+
+_SAID = ("instructions", "system", "systemInstruction", "system_instruction", "input", "messages", "contents")
 
 
 def _text(value: object) -> str:
@@ -52,21 +52,48 @@ def _text(value: object) -> str:
 def serving(command: str, sentence: str) -> Iterator[Model]:
     """The model, reachable at its `url` inside the block."""
     model = Model(command, sentence)
+    lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def log_message(self, *_: object) -> None:
             """Silence."""
 
         def do_GET(self) -> None:
-            self._send("application/json", json.dumps({"object": "list", "data": [], "models": []}))
+            model.other.append(f"GET {self.path}")
+            self._send("application/json", json.dumps({"object": "list", "data": _MODELS, "models": []}))
+
+        do_HEAD = do_GET
 
         def do_POST(self) -> None:
-            content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if "/responses" not in self.path:
-                return self._send("application/json", "{}")
-            request = json.loads(content)
-            model.requests.append(request)
-            return self._send("text/event-stream", _events(model.item(request), number=len(model.requests)))
+            content = self._content()
+            path = self.path.partition("?")[0]
+            try:
+                request = json.loads(content)
+            except ValueError:
+                request = None
+            with lock:
+                number = len(model.requests) + 1
+                found = isinstance(request, dict) and answer(
+                    path, request, command=model.command, sentence=model.sentence, number=number
+                )
+                if not found:
+                    model.other.append(f"POST {self.path}")
+                    return self._send("application/json", '{"input_tokens": 10, "totalTokens": 10}')
+                model.requests.append(request)
+            return self._send(*found)
+
+        def _content(self) -> bytes:
+            if "chunked" in (self.headers.get("Transfer-Encoding") or ""):
+                content = b""
+                while size := int(self.rfile.readline().strip() or b"0", 16):
+                    content += self.rfile.read(size)
+                    self.rfile.readline()
+                self.rfile.readline()
+            else:
+                content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            return gzip.decompress(content) if self.headers.get("Content-Encoding") == "gzip" else content
 
         def _send(self, kind: str, text: str) -> None:
             content = text.encode()
@@ -74,9 +101,11 @@ def serving(command: str, sentence: str) -> Iterator[Model]:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            if self.command != "HEAD":
+                self.wfile.write(content)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
     model.url = f"http://127.0.0.1:{server.server_port}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
@@ -88,20 +117,4 @@ def serving(command: str, sentence: str) -> Iterator[Model]:
         thread.join()
 
 
-def _events(item: dict[str, Any], *, number: int) -> str:
-    usage = {
-        "input_tokens": 10,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": 5,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 15,
-    }
-    identifier = f"resp_{number}"
-    whole = {"id": identifier, "object": "response", "status": "completed", "output": [item], "usage": usage}
-    events: list[dict[str, Any]] = [
-        {"type": "response.created", "response": {"id": identifier, "status": "in_progress"}},
-        {"type": "response.output_item.added", "output_index": 0, "item": item | {"status": "in_progress"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": whole},
-    ]
-    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+_MODELS = [{"id": "mock-1", "object": "model", "created": 1, "owned_by": "test"}]
