@@ -8,7 +8,7 @@
 import os
 import time
 
-from ai_memory import hook_payload, hook_places
+from ai_memory import hook_payload, hook_places, hook_process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +41,13 @@ _PROJECT_FOLDERS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "DEVIN_PROJECT_D
 class Options:
     """The words of the command. Unknown ones are no fault: an installed command may be older or newer."""
 
-    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_check", "payload", "producer")
+    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_batch", "is_check", "payload", "producer")
 
     def __init__(self, argv: "Sequence[str]") -> None:
         values = {"--event": "", "--agent": "", "--data-dir": "", "--capture-mode": ""}
         self.producer: dict[str, str] = {}
         self.is_check = "--check-capture" in argv
+        self.is_batch = False
         self.payload = ""
         words = iter(argv)
         for word in words:
@@ -102,7 +103,7 @@ class Call:
         self.flags = flags
         self.is_off = is_off
         self.now_us = time.time_ns() // 1000
-        self.process = os.getppid()
+        self.process = self._agent_process()
         self.route = ""
         told = payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("agent_action_name")
         named = str(told or options.event or payload.get("type") or "")
@@ -133,6 +134,10 @@ class Call:
         except hook_producer.Refused as fault:
             return None, str(fault)
 
+    def _agent_process(self) -> int:
+        """What runs a producer is not the agent of its sessions: it may be gone while they go on."""
+        return 0 if self.options.is_batch or self.options.producer else hook_process.agent_process()
+
     def _session_from_elsewhere(self) -> str:
         environ = os.environ
         if "conversation_id" in self.payload:  # Cursor's placeholder before there is a conversation
@@ -142,7 +147,8 @@ class Call:
         if named:
             return named[: hook_payload.SESSION_LENGTH + hook_payload.REACH]
         if self.agent in _WITHOUT_IDS:
-            return f"process-{self.process}-{_started(self.process)}"
+            process = hook_process.id_of(self.process) or os.getppid()
+            return f"process-{process}-{hook_process.started(process)}"
         if self.kind == "session-start":
             return os.urandom(16).hex()
         return ""
@@ -400,7 +406,8 @@ class Call:
             kept["installed_for"] = hook_payload.canonical_agent(self.options.agent)
         if self.producer is not None and self.producer.extension:
             kept["extension"] = self.producer.extension
-        kept["process"] = self.process
+        if self.process:
+            kept["process"] = self.process
         return kept
 
     def _confirm(self, handoff: str, policy: "Policy") -> None:
@@ -410,7 +417,7 @@ class Call:
         event = self._head("handoff-claimed")
         event["at_us"] = time.time_ns() // 1000
         event["text"] = handoff
-        event["extra"] = {"handoff": handoff, "process": self.process}
+        event["extra"] = {"handoff": handoff}
         hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
         hook_spool.kick(self.data_dir, "handoff-claimed", 0)
@@ -439,12 +446,3 @@ def _process_folder() -> str:
         return os.getcwd()
     except OSError:  # it was removed under us
         return ""
-
-
-def _started(process: int) -> str:
-    """When a process started, in the system's own ticks, so that a process id used again is another session."""
-    try:
-        with open(f"/proc/{process}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError):
-        return "0"

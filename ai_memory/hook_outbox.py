@@ -8,10 +8,9 @@ The layout is that of `ai_memory.store.outbox`, which says it with more comfort;
 
 import json
 import os
-import sys
 import time
 
-from ai_memory import hook_spool
+from ai_memory import hook_process, hook_spool
 from ai_memory.hook_places import read_regular, real_path
 
 TYPE_CHECKING = False
@@ -148,7 +147,7 @@ class Start:
             return False
         if hook_spool.age_s(os.path.join(self.outbox, "provisional", name)) > SILENT_S:
             return True
-        return number > 0 and not _is_running(number)
+        return number > 0 and not hook_process.is_running(number)
 
     def _claim(self, name: str, handoff: str) -> "str | None":
         taken = os.path.join(self.outbox, "claimed", f"{handoff}.{self.session}")
@@ -227,19 +226,6 @@ def _member(head: bytes, name: bytes) -> str:
     except ValueError:
         return ""
     return value if isinstance(value, str) else ""
-
-
-def _is_running(process: int) -> bool:
-    """Whether a process of that id exists. On Windows always: asking there can end the process."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def _list(folder: str) -> "list[str]":

@@ -21,6 +21,9 @@ AFTERGLOW_US = 5_000_000
 """Hooks of one session run at once and stamp by their own clocks: what comes this soon after the end belongs before it
 and opens nothing again. A start, a prompt and a tool event came up to 87 ms after their end in a run (2026-11-30)."""
 
+RECENT = 8
+"""Of a session that is known, the last observations that are looked at beside the new events."""
+
 _ACTIVE = frozenset({"session-start", "user-prompt", "pre-tool-use", "post-tool-use"})
 _PAUSING = frozenset({"stop", "pre-compact", "session-end"})
 _HANDING_OVER = _PAUSING | {"user-prompt"}
@@ -111,13 +114,14 @@ def _apply_session(
     batch: Batch,
 ) -> None:
     session = state_sessions.session(connection, session_id)
+    recent = state_sessions.latest(connection, session_id, limit=RECENT) if session is not None else []
     new = _without_doubles(connection, session_id, events, is_known=session is not None)
     batch.repeated += len(events) - len(new)
     if not new:
         return
     place = place_of(new[0]) if session is None else None
     session = session or _opened(new[0], place or place_of(new[0]))
-    session = advance(session, new)
+    session = replace(advance(session, new), process=_process([*recent, *new]))
     if any(event.kind in _PAUSING for event in new):
         here = place_of(next((event for event in reversed(new) if event.cwd), new[-1]))
         session = replace(session, branch_end=here.branch, commit_end=here.commit)
@@ -170,8 +174,32 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
         end_seen_us=end_seen,
         active_us=active,
         handoff=handoff,
-        process=next((event.process for event in reversed(events) if event.process), session.process),
     )
+
+
+def _process(known: Sequence[Observation | Event]) -> int:
+    """The agent's process, where the last two hooks told the same; else 0.
+
+    A hook may know no more than who started it, such as a script that is gone a moment later: each hook has another one.
+    """
+    in_order = sorted(known, key=_in_order)
+    told = [process for one in reversed(in_order) if (process := _process_of(one))]
+    return told[0] if len(told) > 1 and told[0] == told[1] else 0
+
+
+def _process_of(one: Observation | Event) -> int:
+    return one.process if isinstance(one, Event) else _number(one.extra, "process")
+
+
+def _in_order(one: Observation | Event) -> tuple[int, str]:
+    return one.at_us, one.event_id if isinstance(one, Observation) else one.id
+
+
+def _number(extra: str, name: str) -> int:
+    """A number that the event told beside all else, 0 where it told none."""
+    told = json.loads(extra) if extra else None
+    found = told.get(name) if isinstance(told, dict) else None
+    return found if isinstance(found, int) else 0
 
 
 def _is_prompt(event: Event) -> bool:

@@ -198,7 +198,7 @@ def _ingest_key(record: Mapping[str, object], more: Mapping[str, object]) -> str
 def _process(more: Mapping[str, object]) -> int:
     for key in ("process", "ppid", "pid"):
         value = more.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 31:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 63:
             return value
     return 0
 

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ai_memory.errors import StoreFault
+from ai_memory.hook_process import is_elsewhere, is_running
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder, write_whole
@@ -51,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Provisional:
-    """A rendered handoff of a session that did not end. `process` 0: not known."""
+    """A rendered handoff of a session that did not end. `process`: as a hook tells it, 0 when not known."""
 
     handoff: str
     process: int
@@ -189,7 +190,8 @@ class Outbox:
         if text is not None:
             return text
         for provisional in self.provisionals():
-            is_at_work = provisional.process > 0 and is_running(provisional.process)  # it may be the asking one
+            process = provisional.process
+            is_at_work = process > 0 and not is_elsewhere(process) and is_running(process)  # it may be the asking one
             if provisional.handoff == handoff and not is_at_work and self.may_hand_over(provisional):
                 return self.claim_provisional(provisional, session)
         return None
@@ -319,19 +321,6 @@ def is_entry(name: str) -> bool:
     """Whether a file of that name may stand in the outbox."""
     parts = PurePosixPath(name).parts
     return len(parts) >= 2 and parts[0] in _FOLDERS and ".." not in parts and "\\" not in name and "\0" not in name
-
-
-def is_running(process: int) -> bool:
-    """Whether a process of that id exists. On Windows always True: asking there can end the process."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):  # no process has a number that large
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _list(folder: Path) -> list[str]:

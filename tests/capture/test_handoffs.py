@@ -424,6 +424,7 @@ def test_a_killed_terminal_hands_over_what_it_did(room: Room, agent: Agent) -> N
     assert room.pages("handoff") == []
     agent.process = dead.pid
     agent.prompt("And the drawer.")
+    agent.edit("drawer.py")
     room.drain()
 
     room.drain()

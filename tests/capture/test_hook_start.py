@@ -265,8 +265,9 @@ def test_nothing_is_waited_for_when_nothing_is_on_its_way(post: Post) -> None:
 
 @pytest.mark.parametrize(
     ("process", "age_s", "is_given"),
-    [(os.getpid(), 0, False), (0, 0, False), (os.getpid() + 1, 601, True), (0, 601, True), (4_190_000, 0, True)],
-    ids=["at work", "unknown and fresh", "silent", "unknown and silent", "process gone"],
+    [(os.getpid(), 0, False), (0, 0, False), (os.getpid() + 1, 601, True), (0, 601, True), (4_190_000, 0, True)]
+    + [((5 << 32) + 4_190_000, age_s, age_s > 600) for age_s in (0, 601)],
+    ids=["at work", "unknown and fresh", "silent", "unknown and silent", "process gone", "elsewhere", "silent there"],
 )
 def test_a_provisional_handoff_is_given_only_when_its_session_is_gone_or_silent(
     post: Post, process: int, age_s: int, is_given: bool
