@@ -302,6 +302,10 @@ class Call:
                 is_renewed = self._spool(policy) or was_pending
             except OSError:  # full or read-only: what lies there can be told, but nothing taken
                 is_renewed, is_kept = False, False
+        if self._resumes_silently() and around.folders:
+            resumed = self._start(around)
+            resumed.source = "resume"
+            resumed.is_first()  # so that no later prompt is
         if start is None or (policy.decision == "drop" and self.options.is_allowlist):
             return empty, None
         is_start = is_start and start.is_first()
@@ -331,6 +335,12 @@ class Call:
             return False
         return hook_payload.prompt_of(self.payload).lstrip()[: len(_RELOAD)].lower() == _RELOAD
 
+    def _resumes_silently(self) -> bool:
+        """A start that may take nothing, of a harness that takes context later: with a prompt."""
+        takes_at = hook_payload.INJECTION.get(self.agent, ("",))[0]
+        is_later = takes_at not in ("", "session-start") and self.kind == "session-start"
+        return is_later and not self.subagent and self.source in ("resume", "compact")
+
     def _is_repeated_start(self) -> bool:
         """Antigravity tells of every model call; only the first starts a session."""
         return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
@@ -343,7 +353,7 @@ class Call:
             session=hook_places.session_uuid(self.agent, self.session),
             keys=around.keys(),
             folders=around.folders,
-            source=self.source,
+            source=self.source if self.kind == "session-start" else "clear",  # a prompt does not tell: see `clear`
             process=self.process,
         )
 

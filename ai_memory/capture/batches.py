@@ -180,7 +180,7 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
 def _process(known: Sequence[Observation | Event]) -> int:
     """The agent's process, where the last two hooks told the same; else 0.
 
-    A hook may know no more than who started it, such as a script that is gone a moment later: each hook has another one.
+    A hook may know no more than who started it, such as a script that is gone a moment later: each hook has another.
     """
     in_order = sorted(known, key=_in_order)
     told = [process for one in reversed(in_order) if (process := _process_of(one))]

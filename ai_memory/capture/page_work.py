@@ -202,6 +202,7 @@ class PageWork:
         One that a later end in the same directory overtook is expired from the start: who comes next gets the later.
         """
         session = one.session
+        handoff = handoffs.expired_by(handoff, self._memory.clock())
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
         text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff), self.own)
         present = change.page(ref)
@@ -210,7 +211,8 @@ class PageWork:
             if is_ours and present.frontmatter.get("state") == HandoffState.OPEN:
                 change.put(ref, text, expected_version=present.version)
                 self._note_handoff(change, session, handoff, text)
-                self.publish(change, handoff, ref, one.directories)
+                if handoff.state is HandoffState.OPEN:
+                    self.publish(change, handoff, ref, one.directories)
             return 0
         is_news = session.work > session.handed_work and session.ended_at_us != session.handed_end_us
         if not is_news:
@@ -247,9 +249,8 @@ class PageWork:
         project = change.project(ref.workspace, ref.project)
         if handoff.origin == "manual" and project is not None:
             names.append(project_name(handoff.id, project.id))
-        mark = sanitize(handoff.origin if handoff.origin == "manual" else "")  # a start takes these first
         for name in names:
-            change.outbox_put(name, mark)
+            change.outbox_put(name, sanitize(handoffs.mark(handoff)))
 
     def directories(self, handoff: Handoff, ref: PageRef) -> list[str]:
         """Directories whose starts shall be shown the handoff. One that was made elsewhere for a project goes to where
@@ -280,10 +281,12 @@ class PageWork:
             return 0
         if page.frontmatter.get("state") != HandoffState.ACCEPTED:
             return 0
-        handoff = handoffs.reopened(handoffs.from_page(page.frontmatter, page.body))
+        given = handoffs.reopened(handoffs.from_page(page.frontmatter, page.body))
+        handoff = handoffs.expired_by(given, self._memory.clock())
         changes: dict[str, object] = {"state": handoff.state.value, **handoffs.claim_keys(handoff)}
         change.put(ref, spliced(page, changes), expected_version=page.version)
-        self.publish(change, handoff, ref, self.directories(handoff, ref))
+        if handoff.state is HandoffState.OPEN:
+            self.publish(change, handoff, ref, self.directories(handoff, ref))
         return 1
 
     def _rivals(self, ready: Sequence[_Ready]) -> dict[str, _Rivals]:
@@ -323,7 +326,7 @@ class PageWork:
             self._outbox.touch(mine)
             return
         handoff = self.automatic(session, self.observations(session), session.handoff, ended=False)
-        if handoff is None:
+        if handoff is None or handoffs.expired_by(handoff, self._memory.clock()).state is not HandoffState.OPEN:
             return
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
         for name in self._outbox.names_of(handoff.id, claims=False):
@@ -331,7 +334,7 @@ class PageWork:
                 self._outbox.remove(name)
         self._outbox.put(mine.name, sanitize_again(handoffs.render(handoff, ref), self.own))
         for name in directory_names(handoff.id, self._attribution.handoff_directories(session.cwd)):
-            self._outbox.put(name, "")
+            self._outbox.put(name, handoffs.mark(handoff))
 
     def refresh(self, session: Session, *, now_us: int) -> bool:
         """Commit the page of a running session, at most once a minute. False when it was not due."""
@@ -394,15 +397,9 @@ def find_handoff(snapshot: Snapshot, handoff: str) -> Page | None:
 
 
 def expired(snapshot: Snapshot, now_us: int) -> list[PageRef]:
-    """Open handoffs whose time is over, in every project."""
-    wanted = Filter(kind="handoff", prefix="handoffs/")
-    return [
-        page.ref
-        for page in snapshot.select(wanted, sort="path", limit=MAX_OPEN_LOOKED_AT).pages
-        if page.frontmatter.get("state") == HandoffState.OPEN
-        and page.expires_at_us is not None
-        and page.expires_at_us <= now_us
-    ]
+    """Open handoffs whose time is over, in every project; the oldest, if there are very many."""
+    wanted = Filter(kind="handoff", prefix="handoffs/", state=HandoffState.OPEN, expired_at_us=now_us)
+    return [page.ref for page in snapshot.select(wanted, sort="path", limit=MAX_OPEN_LOOKED_AT).pages]
 
 
 def _end_of(handoff: Handoff) -> tuple[int, str]:
@@ -417,12 +414,8 @@ def _is_beside(one: _Ready, other: _Ready) -> bool:
 
 def open_automatic(snapshot: Snapshot, workspace: str, project: str) -> list[Page]:
     """The open automatic handoffs of a project, newest first."""
-    wanted = Filter(workspace=workspace, project=project, kind="handoff", prefix="handoffs/")
-    return [
-        page
-        for page in snapshot.select(wanted, sort="-path", limit=MAX_OPEN_LOOKED_AT).pages
-        if page.frontmatter.get("state") == HandoffState.OPEN and page.frontmatter.get("origin") == "auto"
-    ]
+    wanted = Filter(workspace, project, kind="handoff", prefix="handoffs/", state=HandoffState.OPEN, origin="auto")
+    return snapshot.select(wanted, sort="-path", limit=MAX_OPEN_LOOKED_AT).pages
 
 
 def _message(ready: Sequence[_Ready]) -> str:
