@@ -416,6 +416,8 @@ class Call:
             kept["installed_for"] = hook_payload.canonical_agent(self.options.agent)
         if self.producer is not None and self.producer.extension:
             kept["extension"] = self.producer.extension
+        if policy.uncompiled:
+            kept["uncompiled"] = policy.uncompiled
         if self.process:
             kept["process"] = self.process
         return kept

@@ -28,7 +28,7 @@ _ACTIVE = frozenset({"session-start", "user-prompt", "pre-tool-use", "post-tool-
 _PAUSING = frozenset({"stop", "pre-compact", "session-end"})
 _HANDING_OVER = _PAUSING | {"user-prompt"}
 """Kinds from which on a session has something to hand over, also when it is killed."""
-_COMPACTING = frozenset({"pre-compact", "post-compaction"})
+COMPACTING = frozenset({"pre-compact", "post-compaction"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _apply_session(
     batch.touched.add(session_id)
     if any(event.kind in _PAUSING for event in new):
         batch.pausing.add(session_id)
-    if any(event.kind in _COMPACTING for event in new):
+    if any(event.kind in COMPACTING for event in new):
         batch.compacting.add(session_id)
 
 

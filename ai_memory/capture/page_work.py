@@ -135,8 +135,8 @@ class PageWork:
     def automatic(
         self, session: Session, observations: Sequence[Observation], identifier: str, *, ended: bool
     ) -> Handoff | None:
-        """The handoff that a session leaves; None where the settings want none."""
-        if not self._rules.makes_handoffs:
+        """The handoff that a session leaves; None where the settings or its folder's marker want none."""
+        if not self._rules.makes_handoffs or not self._attribution.makes_handoffs(session.cwd):
             return None
         root = scope_of(session).root or session.cwd
         told = digest(session, observations, root=root, taken=self.taken(session, observations))
@@ -189,6 +189,9 @@ class PageWork:
             counted.pages += 1
         if one.handoff is not None:
             counted.handoffs += self._write_handoff(change, one, one.handoff, rivals[session.id])
+        else:
+            for name in self._provisional_names(session.handoff):
+                change.outbox_remove(name)
         for visit in one.visits:
             change.ensure_project(visit.scope)
             put_visit(change, visit, self.own)
@@ -225,9 +228,8 @@ class PageWork:
             text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff), self.own)
         change.put(ref, text)
         self._note_handoff(change, session, handoff, text)
-        for name in self._outbox.names_of(handoff.id, claims=False):
-            if name.startswith("provisional/"):
-                change.outbox_remove(name)
+        for name in self._provisional_names(handoff.id):
+            change.outbox_remove(name)
         if handoff.state is HandoffState.OPEN:
             self.publish(change, handoff, ref, one.directories)
         return 1
@@ -327,18 +329,23 @@ class PageWork:
             return
         handoff = self.automatic(session, self.observations(session), session.handoff, ended=False)
         if handoff is None or handoffs.expired_by(handoff, self._memory.clock()).state is not HandoffState.OPEN:
+            for name in self._provisional_names(session.handoff):
+                self._outbox.remove(name)
             return
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
-        for name in self._outbox.names_of(handoff.id, claims=False):
-            if name.startswith("provisional/") and name != mine.name:
+        for name in self._provisional_names(handoff.id):
+            if name != mine.name:
                 self._outbox.remove(name)
         self._outbox.put(mine.name, sanitize_again(handoffs.render(handoff, ref), self.own))
         for name in directory_names(handoff.id, self._attribution.handoff_directories(session.cwd)):
             self._outbox.put(name, handoffs.mark(handoff))
 
+    def _provisional_names(self, handoff: str) -> list[str]:
+        return [name for name in self._outbox.names_of(handoff, claims=False) if name.startswith("provisional/")]
+
     def refresh(self, session: Session, *, now_us: int) -> bool:
         """Commit the page of a running session, at most once a minute. False when it was not due."""
-        if now_us - session.refreshed_at_us < REFRESH_US or not session.work:
+        if 0 <= now_us - session.refreshed_at_us < REFRESH_US or not session.work:  # below 0: the clock was set back
             return False
         root = scope_of(session).root or session.cwd
         seen = self.observations(session)

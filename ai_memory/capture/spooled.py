@@ -3,11 +3,11 @@
 import hashlib
 import json
 import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ai_memory import hook_places
 from ai_memory.model import NO_TEXT, Sanitized
 from ai_memory.store.spool import event_id, named_at_us
 from ai_memory.text.sanitize import NO_PATTERNS, OwnPatterns, cap, first, sanitize, sanitize_together
@@ -140,11 +140,8 @@ def _depth(value: object) -> int:
 
 @lru_cache(1_024)
 def session_uuid(agent: str, raw: str) -> str:
-    """The session's id: the harness's own if it is a UUID, else a UUIDv5 of agent and id (decision B2)."""
-    try:
-        return str(uuid.UUID(raw))
-    except ValueError:
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{agent}:{raw}"))
+    """The session's id, as its hooks make it: they name their claims by it."""
+    return hook_places.session_uuid(agent, raw)
 
 
 def _names(record: Mapping[str, object], more: Mapping[str, object]) -> dict[str, str]:
@@ -187,11 +184,12 @@ def _time(record: Mapping[str, object], named_us: int) -> int:
 
 
 def _ingest_key(record: Mapping[str, object], more: Mapping[str, object]) -> str:
-    """The key as it is remembered beside event ids: each extension has keys of its own."""
+    """The key as it is remembered beside event ids: each agent and extension of one has its own."""
     key = record.get("ingest_key")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         return ""
-    whole = f"{_text(more.get('extension'))[:MAX_NAME]}\0{key}"
+    producer = (_text(record.get("agent"))[:MAX_NAME], _text(more.get("extension"))[:MAX_NAME])
+    whole = "\0".join((*producer, key))
     return f"key-{hashlib.sha256(whole.encode()).hexdigest()[:32]}"
 
 

@@ -64,6 +64,14 @@ def test_an_event_that_comes_again_after_it_was_applied_changes_nothing(room: Ro
     assert room.waiting() == []
 
 
+def test_the_same_key_of_two_producers_is_two_events(room: Room) -> None:
+    for agent, extension in (("codex", ""), ("gemini-cli", ""), ("codex", "ci"), ("codex", "")):
+        record = {"v": 1, "agent": agent, "event": "user-prompt", "session": f"{agent}{extension}", "prompt": "p"}
+        room.spool(record | {"ingest_key": "1", "extra": {"extension": extension}}, at_us=NINE_US)
+    drain = room.drain()
+    assert (drain.applied, drain.repeated) == (3, 1)
+
+
 def test_two_hooks_that_tell_of_the_same_thing_within_two_seconds_count_once(room: Room, agent: Agent) -> None:
     agent.start()
     agent.prompt("Mend the till.")
