@@ -72,7 +72,8 @@ def apply_batch(
     """Write the events' observations, full text, session rows and ids. Call inside one transaction.
 
     `credit` marks what a session did for another project.
-    Any order, any repetition of the same events over any number of batches gives the same rows.
+    Any order, any repetition of the same events over any number of batches gives the same rows, but for what is
+    settled at the first event that is seen and then stays: a session's project, and the id of its handoff.
     """
     batch = Batch()
     known = state.known_events(connection, [name for event in events for name in _ids(event)])
