@@ -418,6 +418,9 @@ class Call:
             kept["extension"] = self.producer.extension
         if policy.uncompiled:
             kept["uncompiled"] = policy.uncompiled
+        if not self.options.is_batch and self.producer is None:
+            kept["up_ms"] = _up_ms()
+            kept["booted_ms"] = self.now_us // 1000 - kept["up_ms"]
         if self.process:
             kept["process"] = self.process
         return kept
@@ -451,6 +454,12 @@ def _in_time(look: "Callable[[], Any]") -> "Any":
 
     _thread.start_new_thread(run, ())
     return found[0] if done.acquire(timeout=LOOK_S) and found else None
+
+
+def _up_ms() -> int:
+    """For how long this machine has been up, whatever its clock says."""
+    at = getattr(time, "CLOCK_BOOTTIME", None)  # counts sleep, too
+    return int((time.monotonic() if at is None else time.clock_gettime(at)) * 1000)
 
 
 def _process_folder() -> str:

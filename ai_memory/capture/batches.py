@@ -24,6 +24,9 @@ and opens nothing again. A start, a prompt and a tool event came up to 87 ms aft
 RECENT = 8
 """Of a session that is known, the last observations that are looked at beside the new events."""
 
+STEP_MS = 1_000
+"""A clock that went back by less is not worth telling from one that was read late."""
+
 _ACTIVE = frozenset({"session-start", "user-prompt", "pre-tool-use", "post-tool-use"})
 _PAUSING = frozenset({"stop", "pre-compact", "session-end"})
 _HANDING_OVER = _PAUSING | {"user-prompt"}
@@ -86,7 +89,6 @@ def apply_batch(
     for session_id, of_session in _by_session(fresh).items():
         if not session_id or state.is_purged(connection, session_id):
             continue  # of no session, or of one that was purged: acknowledged and dropped
-        of_session.sort(key=lambda event: (event.at_us, event.id))
         _apply_session(connection, session_id, of_session, place_of=place_of, credit=credit, batch=batch)
     remembered = [(name, named_at_us(event.id)) for event in fresh for name in _ids(event)]
     state.remember_events(connection, remembered)
@@ -116,6 +118,7 @@ def _apply_session(
 ) -> None:
     session = state_sessions.session(connection, session_id)
     recent = state_sessions.latest(connection, session_id, limit=RECENT) if session is not None else []
+    events = sorted(_on_one_clock(events, recent), key=_in_order)
     new = _without_doubles(connection, session_id, events, is_known=session is not None)
     batch.repeated += len(events) - len(new)
     if not new:
@@ -134,6 +137,30 @@ def _apply_session(
         batch.pausing.add(session_id)
     if any(event.kind in COMPACTING for event in new):
         batch.compacting.add(session_id)
+
+
+def _on_one_clock(events: Sequence[Event], recent: Sequence[Observation]) -> list[Event]:
+    """The events as if nobody had set the clock back while their session ran, so that they stay in order.
+
+    Hooks tell how long the machine has been up, and when it started by the clock. Where that start lies before what an
+    earlier event was told, the clock went back by the difference. One that lies after the event is that of another run
+    of the machine.
+    """
+    booted_ms = max((_number(one.extra, "booted_ms") for one in recent), default=0)
+    found = []
+    for event in sorted(events, key=lambda one: (_number(one.extra, "up_ms"), one.id)):
+        told_ms = _number(event.extra, "booted_ms")
+        back_ms = booted_ms - told_ms if told_ms and booted_ms < event.at_us // 1_000 else 0
+        booted_ms = max(booted_ms, told_ms)
+        found.append(_moved(event, back_ms) if back_ms > STEP_MS else event)
+    return found
+
+
+def _moved(event: Event, back_ms: int) -> Event:
+    """Its extra tells the start that the session goes by: later events are compared with that."""
+    extra = json.loads(event.extra)
+    extra["booted_ms"] += back_ms
+    return replace(event, at_us=event.at_us + back_ms * 1_000, extra=Sanitized(json.dumps(extra, sort_keys=True)))
 
 
 def _opened(event: Event, place: Place) -> Session:

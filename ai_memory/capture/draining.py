@@ -277,6 +277,7 @@ class Drainer:
     def _settle(self) -> None:
         """What has no event of its own: work that a killed drain left, handoffs of killed sessions, edits by hand."""
         self._finish_ended()
+        self._outbox.leave_the_future()
         for provisional in self._outbox.provisionals():
             if self._outbox.may_hand_over(provisional):
                 self._hand_over(provisional)
@@ -331,7 +332,7 @@ class Drainer:
         """Take edits by hand and pack git's loose objects, once a minute at most."""
         looked = self._memory.data_dir.locks / "looked-around"
         try:
-            is_due = time.time() - looked.stat().st_mtime > LOOK_EVERY_S
+            is_due = abs(time.time() - looked.stat().st_mtime) > LOOK_EVERY_S  # in the future: the clock was set back
         except FileNotFoundError:
             is_due = True
         if not is_due or not self._memory.exists or self._memory.hindrance() is not None:

@@ -38,6 +38,9 @@ _FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "rec
 UNCONFIRMED_S = 60.0
 """A claim that no event confirmed within this time was never printed (decision B7)."""
 
+AHEAD_S = 5.0
+"""A file server's clock may be ahead of ours by so much."""
+
 SILENT_S = 600.0
 """A running session that stopped this long ago may hand over (decision B8)."""
 
@@ -243,6 +246,14 @@ class Outbox:
         """Its session is at work."""
         with contextlib.suppress(OSError):
             os.utime(self._path(provisional.name))
+
+    def leave_the_future(self) -> None:
+        """Let entries count from now that are ahead of the clock, which was set back: they would never grow old."""
+        for folder in ("provisional", "claimed", "recaps"):
+            for name in self.names_in(folder):
+                if self.age_s(name) < -AHEAD_S:
+                    with contextlib.suppress(OSError):
+                        os.utime(self._path(name))
 
     def demote(self, provisional: Provisional) -> bool:
         """Take back what was opened because its session seemed gone. False when it is not open."""
