@@ -2,9 +2,11 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from real_home import touched
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a script. Children would inherit it, and tests that interrupt them wait for ever.
@@ -12,8 +14,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True)
-def scratch_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def scratch_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home folder of its own, named by every variable that leads to one."""
+    touched.clear()
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
         if name.startswith(("AI_MEMORY_", "XDG_", "GIT_", "CLAUDE_", "CODEX_", "GEMINI_")):
@@ -21,4 +24,5 @@ def scratch_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    return home
+    yield home
+    assert touched == []
