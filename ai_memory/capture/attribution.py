@@ -98,8 +98,13 @@ class Attribution:
     def makes_handoffs(self, cwd: str) -> bool:
         """Whether the nearest marker lets sessions of a directory leave handoffs by themselves; so it is where none
         says anything, or none can be read."""
-        if _first_names(cwd) in self._silent:
-            return True
+        mount = _first_names(cwd)
+        found: list[bool] = []
+        if mount not in self._silent and not within(LOOK_S, lambda: found.append(self._nearest_wants_handoffs(cwd))):
+            self._silent.add(mount)
+        return found[0] if found else True
+
+    def _nearest_wants_handoffs(self, cwd: str) -> bool:
         home = self._caller.environ.get("AI_MEMORY_HOME") or self._caller.home
         nearest = nearest_markers(cwd, home)[:1]
         return all(policy_at(source.path, home=home).create_handoff_on_session_end is not False for source in nearest)
