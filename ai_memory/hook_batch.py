@@ -93,6 +93,7 @@ class Batch:
         options.event = _word(told, "event") or given.event
         options.agent = _word(told, "agent") or given.agent
         options.is_allowlist = given.is_allowlist
+        options.is_batch = True
         options.producer = dict(given.producer)
         for flag in hook_call.PRODUCER_FLAGS:
             name = flag.removeprefix("--")

@@ -8,7 +8,7 @@
 import os
 import time
 
-from ai_memory import hook_harnesses, hook_payload, hook_places
+from ai_memory import hook_harnesses, hook_payload, hook_places, hook_process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,12 +44,13 @@ _RELOAD = "reload context"
 class Options:
     """The words of the command. Unknown ones are no fault: an installed command may be older or newer."""
 
-    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_check", "payload", "producer")
+    __slots__ = ("agent", "data_dir", "event", "is_allowlist", "is_batch", "is_check", "payload", "producer")
 
     def __init__(self, argv: "Sequence[str]") -> None:
         values = {"--event": "", "--agent": "", "--data-dir": "", "--capture-mode": ""}
         self.producer: dict[str, str] = {}
         self.is_check = "--check-capture" in argv
+        self.is_batch = False
         self.payload = ""
         words = iter(argv)
         for word in words:
@@ -105,7 +106,7 @@ class Call:
         self.flags = flags
         self.is_off = is_off
         self.now_us = time.time_ns() // 1000
-        self.process = os.getppid()
+        self.process = self._agent_process()
         self.route = ""
         self.unnamed: Unnamed | None = None
         """Of a harness that names no session."""
@@ -139,6 +140,10 @@ class Call:
         except hook_producer.Refused as fault:
             return None, str(fault)
 
+    def _agent_process(self) -> int:
+        """What runs a producer is not the agent of its sessions: it may be gone while they go on."""
+        return 0 if self.options.is_batch or self.options.producer else hook_process.agent_process()
+
     def _session_from_elsewhere(self) -> str:
         environ = os.environ
         if "conversation_id" in self.payload:  # Cursor's placeholder before there is a conversation
@@ -152,8 +157,13 @@ class Call:
 
             is_start = self.kind == "session-start" and self.source not in ("resume", "compact")
             folder = environ.get("DEVIN_PROJECT_DIR", "") or hook_payload.cwd_of(self.payload) or _process_folder()
+            process = hook_process.id_of(self.process) or os.getppid()
             self.unnamed = hook_session.Unnamed(
-                self.data_dir, self.agent, folder=folder, process=self.process, is_start=is_start
+                self.data_dir,
+                self.agent,
+                folder=folder,
+                process=process,
+                is_start=is_start,
             )
             return self.unnamed.id
         if self.kind == "session-start":
@@ -328,6 +338,10 @@ class Call:
                 is_renewed, is_kept = False, False
         if self.agent in hook_harnesses.DRAINING and is_kept:
             return empty, self._drain
+        if self._resumes_silently() and around.folders:
+            resumed = self._start(around)
+            resumed.source = "resume"
+            resumed.is_first()  # so that no later prompt is
         if start is None or (policy.decision == "drop" and self.options.is_allowlist):
             return empty, None
         is_start = is_start and (start.is_first() or is_retold)
@@ -390,6 +404,12 @@ class Call:
             return False
         return hook_payload.prompt_of(self.payload).lstrip()[: len(_RELOAD)].lower() == _RELOAD
 
+    def _resumes_silently(self) -> bool:
+        """A start that may take nothing, of a harness that takes context later: with a prompt."""
+        takes_at = hook_harnesses.INJECTION.get(self.agent, ("",))[0]
+        is_later = takes_at not in ("", "session-start") and self.kind == "session-start"
+        return is_later and not self.subagent and self.source in ("resume", "compact")
+
     def _is_repeated_start(self) -> bool:
         """Antigravity tells of every model call; only the first starts a session."""
         return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
@@ -413,7 +433,7 @@ class Call:
             session=hook_places.session_uuid(self.agent, self.session),
             keys=around.keys(),
             folders=around.folders,
-            source=self.source,
+            source=self.source if self.kind == "session-start" else "clear",  # a prompt does not tell: see `clear`
             process=self.process,
         )
 
@@ -488,7 +508,13 @@ class Call:
             kept["installed_for"] = hook_harnesses.canonical_agent(self.options.agent)
         if self.producer is not None and self.producer.extension:
             kept["extension"] = self.producer.extension
-        kept["process"] = self.process
+        if policy.uncompiled:
+            kept["uncompiled"] = policy.uncompiled
+        if not self.options.is_batch and self.producer is None:
+            kept["up_ms"] = _up_ms()
+            kept["booted_ms"] = self.now_us // 1000 - kept["up_ms"]
+        if self.process:
+            kept["process"] = self.process
         return kept
 
     def _confirm(self, handoff: str, policy: "Policy") -> None:
@@ -498,7 +524,7 @@ class Call:
         event = self._head("handoff-claimed")
         event["at_us"] = time.time_ns() // 1000
         event["text"] = handoff
-        event["extra"] = {"handoff": handoff, "process": self.process}
+        event["extra"] = {"handoff": handoff}
         hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
         hook_spool.kick(self.data_dir, "handoff-claimed", 0)
@@ -520,6 +546,12 @@ def _in_time(look: "Callable[[], Any]") -> "Any":
 
     _thread.start_new_thread(run, ())
     return found[0] if done.acquire(timeout=LOOK_S) and found else None
+
+
+def _up_ms() -> int:
+    """For how long this machine has been up, whatever its clock says."""
+    at = getattr(time, "CLOCK_BOOTTIME", None)  # counts sleep, too
+    return int((time.monotonic() if at is None else time.clock_gettime(at)) * 1000)
 
 
 def _process_folder() -> str:

@@ -4,19 +4,18 @@ The layout is that of `ai_memory.store.outbox`, which says it with more comfort;
 `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers.
 """
 
-# ruff: noqa: PTH102, PTH103, PTH104, PTH112, PTH113, PTH116, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
+# ruff: noqa: PTH102, PTH103, PTH104, PTH112, PTH113, PTH118, PTH208, SIM105 (pathlib, contextlib: not loaded)
 
 import json
 import os
-import sys
 import time
 
-from ai_memory import hook_spool
+from ai_memory import hook_process, hook_spool
 from ai_memory.hook_places import read_regular, real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 MAX_INJECTED = 10_000
 """Characters of everything injected at a start (decision C10)."""
@@ -30,6 +29,7 @@ SILENT_S = 600.0
 KEPT_S = 172_800.0
 _HEAD_BYTES = 6_144
 """The members up to `cwd` stand in the first bytes of a spooled event."""
+_MARK_BYTES = 512
 _TEXT_BYTES = 1 << 20
 """Far more of a rendered handoff than is ever shown."""
 
@@ -72,6 +72,7 @@ class Start:
             finally:
                 os.close(handle)
         except FileExistsError:
+            _touch(path)  # else the mark of a session that goes on for days would be forgotten
             return False
         except OSError:
             return True
@@ -116,23 +117,28 @@ class Start:
     def _claim_newest(self) -> "tuple[str, str]":
         """In the order of `_candidates`. Losing a race tries the next."""
         for handoff in self._candidates():
-            for name in self._rendered(handoff):
+            for name in () if self._is_over(handoff) else self._rendered(handoff):
                 text = self._claim(name, handoff)
                 if text is not None:
                     return handoff, text
         return "", ""
 
     def _candidates(self) -> "list[str]":
-        """Ids of what is meant for these folders: what was left on purpose first, then newest first."""
+        """Ids of what is meant for these folders: what was left on purpose first, then newest first.
+
+        Never what this session left itself; after `clear` nor what an earlier one of this process left.
+        """
+        own = self._own_sessions() if self.source == "clear" else (self.session,)
         found: dict[str, bool] = {}
         for key in self.keys:
             folder = os.path.join(self.outbox, "by-dir", key)
             for name in _list(folder):
-                if len(name) == 32:
-                    found[name] = found.get(name, False) or _holds_something(os.path.join(folder, name))
-        own = self._own_sessions() if self.source == "clear" else ()
-        in_order = sorted(found, key=lambda one: (found[one], one), reverse=True)
-        return [one for one in in_order if not own or not self._is_from(one, own)]
+                if len(name) != 32:
+                    continue
+                origin, _, session = (_text_of(os.path.join(folder, name), _MARK_BYTES) or "").partition(" ")
+                if session not in own:
+                    found[name] = found.get(name, False) or origin == "manual"
+        return sorted(found, key=lambda one: (found[one], one), reverse=True)
 
     def _rendered(self, handoff: str) -> "Iterable[str]":
         yield f"open/{handoff}.md"
@@ -148,7 +154,7 @@ class Start:
             return False
         if hook_spool.age_s(os.path.join(self.outbox, "provisional", name)) > SILENT_S:
             return True
-        return number > 0 and not _is_running(number)
+        return number > 0 and not hook_process.is_running(number)
 
     def _claim(self, name: str, handoff: str) -> "str | None":
         taken = os.path.join(self.outbox, "claimed", f"{handoff}.{self.session}")
@@ -166,10 +172,7 @@ class Start:
                 return None
         except OSError:
             return None
-        try:
-            os.utime(taken)  # the claim's own time, where a rename leaves the times alone
-        except OSError:
-            pass
+        _touch(taken)  # the claim's own time, where a rename leaves the times alone
         return _text_of(taken, _TEXT_BYTES)
 
     def _own_sessions(self) -> "tuple[str, ...]":
@@ -181,18 +184,20 @@ class Start:
                 found.append(name)
         return tuple(found)
 
-    def _is_from(self, handoff: str, sessions: "Sequence[str]") -> bool:
-        """Whether the handoff's page names one of these as its source. A page that can't be read: yes."""
+    def _is_over(self, handoff: str) -> bool:
+        """Whether the handoff's page says that it is open no more. No drain may have looked since, so the hook does."""
         head = _text_of(os.path.join(self.outbox, "open", f"{handoff}.md"), 4096)
         place = (head or "").partition("\nSource: ")[2].partition("\n")[0].strip()
         scope, _, page = place.partition(":")
-        text = _text_of(os.path.join(self.data_dir, "wiki", scope, page), 16_384)
-        return text is None or any(session in text for session in sessions)
+        text = _text_of(os.path.join(self.data_dir, "wiki", scope, page), 16_384) or ""  # none yet: of a killed session
+        lines = (line.partition(":") for line in text.partition("\n---")[0].splitlines())
+        told = {name: value.strip().strip("\"'") for name, _, value in lines}
+        return told.get("state", "open") != "open" or _is_past(told.get("expires_at", ""))
 
     def open_handoffs(self) -> "list[tuple[str, str]]":
         """(id, first bytes of the text) of the open handoffs for these folders, newest first. Takes none."""
         heads = ((one, _text_of(os.path.join(self.outbox, "open", f"{one}.md"), 512)) for one in self._candidates())
-        return [(one, head) for one, head in heads if head is not None]
+        return [(one, head) for one, head in heads if head is not None and not self._is_over(one)]
 
     def waiting(self) -> "tuple[str, str] | None":
         """The newest of these: what a start that may not take it can tell of."""
@@ -203,12 +208,22 @@ class Start:
         return _text_of(os.path.join(self.outbox, "recaps", f"{self.session}.md"), _TEXT_BYTES) or ""
 
 
-def _holds_something(path: str) -> bool:
-    """Whether the entry of a handoff says that it was left on purpose: its text is one word, else empty."""
+def _touch(path: str) -> None:
     try:
-        return os.stat(path).st_size > 0
+        os.utime(path)
     except OSError:
-        return False
+        pass
+
+
+def _is_past(text: str) -> bool:
+    """Whether a time in a page's frontmatter is over: UTC, or a day, of which the end counts (decision C7).
+
+    Compared as text, which spares a start the 2 ms of datetime; another form is left to the drain.
+    """
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    if len(text) == len("2026-11-30"):
+        return text < now[:10]
+    return text.endswith("Z") and text.upper().replace(" ", "T") <= now
 
 
 def _text_of(path: str, limit_bytes: int) -> "str | None":
@@ -227,19 +242,6 @@ def _member(head: bytes, name: bytes) -> str:
     except ValueError:
         return ""
     return value if isinstance(value, str) else ""
-
-
-def _is_running(process: int) -> bool:
-    """Whether a process of that id exists. On Windows always: asking there can end the process."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def _list(folder: str) -> "list[str]":

@@ -220,9 +220,14 @@ def _sha256(content: bytes) -> str:
 
 
 def session_uuid(agent: str, raw: str) -> str:
-    """The session's id: the harness's own if it is a UUID, else a UUIDv5 of agent and id (decision B2)."""
-    plain = raw.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "").lower()
-    if len(plain) == 32 and all(sign in "0123456789abcdef" for sign in plain):
+    """The session's id: the harness's own if it is a UUID, else a UUIDv5 of agent and id (decision B2).
+
+    A UUID is 32 hex digits, or these with dashes where they belong. Other spellings of one are ids like any: no two
+    ids of a harness may become one session.
+    """
+    raw = raw.strip().replace("\0", "\ufffd")  # as they lie in `state.db`
+    plain = raw.replace("-", "").lower()
+    if len(plain) == 32 and not plain.strip("0123456789abcdef") and raw.lower() in (plain, _dashed(plain)):
         return _dashed(plain)
     try:
         from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]

@@ -42,6 +42,9 @@ _SEARCH_TOOLS = (
     *("searchfilecontent", "grepsearch", "filesearch", "list", "readdirectory"),
 )
 
+_CLAIM = (b"claim_on_session_start",)
+"""A source that may say so and is not compiled: the handoff is told of, not taken."""
+
 KEEP = "keep"
 METADATA = "metadata"
 DROP = "drop"
@@ -52,7 +55,7 @@ class Policy:
 
     __slots__ = (
         *("_settings", "allow", "base", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
-        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason"),
+        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason", "uncompiled"),
     )
 
     def __init__(self) -> None:
@@ -63,6 +66,8 @@ class Policy:
         self.claims = True
         self.drops_subagents = False
         self.is_unknown = False
+        self.uncompiled = ""
+        """The source that a drain has to compile first."""
         self.base = ""
         """Folder of the nearest marker, whatever it holds; empty where there is none."""
         self.max_files = 10_000
@@ -81,6 +86,7 @@ class Policy:
 
     def unknown(self, path: str) -> None:
         self.is_unknown = True
+        self.uncompiled = path
         self.drops_subagents = True
         self.metadata_only(f"the policy in {path} is not compiled yet")
 
@@ -171,14 +177,17 @@ def join(policy: Policy, other: Policy) -> None:
     elif other.decision == METADATA:
         policy.metadata_only(other.reason)
     policy.is_unknown = policy.is_unknown or other.is_unknown
+    policy.uncompiled = other.uncompiled or policy.uncompiled
 
 
 def read_policy(data_dir: str, around: "Surroundings") -> "Policy":
     """The policy for events in that folder."""
     policy, compiled = read_settings(data_dir)
     config = os.path.join(data_dir, "config.toml")
-    if _state(config, compiled.get("config")) == "unknown" and may_hold(config, (b"capture", b"ingest", b"sanitize")):
-        policy.unknown(config)
+    if _state(config, compiled.get("config")) == "unknown":
+        policy.claims = policy.claims and not may_hold(config, _CLAIM)
+        if may_hold(config, (b"capture", b"ingest", b"sanitize")):
+            policy.unknown(config)
     markers = compiled.get("markers")
     for path in around.markers():
         known = markers.get(path) if isinstance(markers, dict) else None
@@ -187,8 +196,10 @@ def read_policy(data_dir: str, around: "Surroundings") -> "Policy":
             continue
         if state == "known" and known is not None:
             policy.use_marker(path, known)
-        elif may_hold(path, (b"capture",)):
-            policy.unknown(path)
+        else:
+            policy.claims = policy.claims and not may_hold(path, _CLAIM)
+            if may_hold(path, (b"capture",)):
+                policy.unknown(path)
         policy.base = os.path.dirname(path)
         break
     return policy

@@ -11,7 +11,9 @@ from ai_memory.capture.spooled import Event
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Caller, ResolvedBy, Scope
 from ai_memory.scope.known import KnownProjects
+from ai_memory.scope.markers import nearest_markers
 from ai_memory.scope.places import is_nameable
+from ai_memory.scope.policy import policy_at
 from ai_memory.scope.repository import MAX_POINTER_BYTES, Repository, find_repository, head_of, never_checkouts
 from ai_memory.scope.resolve import resolve
 from ai_memory.scope.smallfiles import text_of
@@ -92,6 +94,20 @@ class Attribution:
             return find_repository(cwd, never=never_checkouts(self._caller.home))
         except (OSError, ValueError):
             return None
+
+    def makes_handoffs(self, cwd: str) -> bool:
+        """Whether the nearest marker lets sessions of a directory leave handoffs by themselves; so it is where none
+        says anything, or none can be read."""
+        mount = _first_names(cwd)
+        found: list[bool] = []
+        if mount not in self._silent and not within(LOOK_S, lambda: found.append(self._nearest_wants_handoffs(cwd))):
+            self._silent.add(mount)
+        return found[0] if found else True
+
+    def _nearest_wants_handoffs(self, cwd: str) -> bool:
+        home = self._caller.environ.get("AI_MEMORY_HOME") or self._caller.home
+        nearest = nearest_markers(cwd, home)[:1]
+        return all(policy_at(source.path, home=home).create_handoff_on_session_end is not False for source in nearest)
 
     def handoff_directories(self, cwd: str) -> list[str]:
         """Directories whose sessions may take a handoff made in `cwd`: itself, the checkouts, the common git dir."""

@@ -21,11 +21,17 @@ AFTERGLOW_US = 5_000_000
 """Hooks of one session run at once and stamp by their own clocks: what comes this soon after the end belongs before it
 and opens nothing again. A start, a prompt and a tool event came up to 87 ms after their end in a run (2026-11-30)."""
 
+RECENT = 8
+"""Of a session that is known, the last observations that are looked at beside the new events."""
+
+STEP_MS = 1_000
+"""A clock that went back by less is not worth telling from one that was read late."""
+
 _ACTIVE = frozenset({"session-start", "user-prompt", "pre-tool-use", "post-tool-use"})
 _PAUSING = frozenset({"stop", "pre-compact", "session-end"})
 _HANDING_OVER = _PAUSING | {"user-prompt"}
 """Kinds from which on a session has something to hand over, also when it is killed."""
-_COMPACTING = frozenset({"pre-compact", "post-compaction"})
+COMPACTING = frozenset({"pre-compact", "post-compaction"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,8 @@ def apply_batch(
     """Write the events' observations, full text, session rows and ids. Call inside one transaction.
 
     `credit` marks what a session did for another project.
-    Any order, any repetition of the same events over any number of batches gives the same rows.
+    Any order, any repetition of the same events over any number of batches gives the same rows, but for what is
+    settled at the first event that is seen and then stays: a session's project, and the id of its handoff.
     """
     batch = Batch()
     known = state.known_events(connection, [name for event in events for name in _ids(event)])
@@ -82,7 +89,6 @@ def apply_batch(
     for session_id, of_session in _by_session(fresh).items():
         if not session_id or state.is_purged(connection, session_id):
             continue  # of no session, or of one that was purged: acknowledged and dropped
-        of_session.sort(key=lambda event: (event.at_us, event.id))
         _apply_session(connection, session_id, of_session, place_of=place_of, credit=credit, batch=batch)
     remembered = [(name, named_at_us(event.id)) for event in fresh for name in _ids(event)]
     state.remember_events(connection, remembered)
@@ -111,13 +117,15 @@ def _apply_session(
     batch: Batch,
 ) -> None:
     session = state_sessions.session(connection, session_id)
+    recent = state_sessions.latest(connection, session_id, limit=RECENT) if session is not None else []
+    events = sorted(_on_one_clock(events, recent), key=_in_order)
     new = _without_doubles(connection, session_id, events, is_known=session is not None)
     batch.repeated += len(events) - len(new)
     if not new:
         return
     place = place_of(new[0]) if session is None else None
     session = session or _opened(new[0], place or place_of(new[0]))
-    session = advance(session, new)
+    session = replace(advance(session, new), process=_process([*recent, *new]))
     if any(event.kind in _PAUSING for event in new):
         here = place_of(next((event for event in reversed(new) if event.cwd), new[-1]))
         session = replace(session, branch_end=here.branch, commit_end=here.commit)
@@ -127,8 +135,32 @@ def _apply_session(
     batch.touched.add(session_id)
     if any(event.kind in _PAUSING for event in new):
         batch.pausing.add(session_id)
-    if any(event.kind in _COMPACTING for event in new):
+    if any(event.kind in COMPACTING for event in new):
         batch.compacting.add(session_id)
+
+
+def _on_one_clock(events: Sequence[Event], recent: Sequence[Observation]) -> list[Event]:
+    """The events as if nobody had set the clock back while their session ran, so that they stay in order.
+
+    Hooks tell how long the machine has been up, and when it started by the clock. Where that start lies before what an
+    earlier event was told, the clock went back by the difference. One that lies after the event is that of another run
+    of the machine.
+    """
+    booted_ms = max((_number(one.extra, "booted_ms") for one in recent), default=0)
+    found = []
+    for event in sorted(events, key=lambda one: (_number(one.extra, "up_ms"), one.id)):
+        told_ms = _number(event.extra, "booted_ms")
+        back_ms = booted_ms - told_ms if told_ms and booted_ms < event.at_us // 1_000 else 0
+        booted_ms = max(booted_ms, told_ms)
+        found.append(_moved(event, back_ms) if back_ms > STEP_MS else event)
+    return found
+
+
+def _moved(event: Event, back_ms: int) -> Event:
+    """Its extra tells the start that the session goes by: later events are compared with that."""
+    extra = json.loads(event.extra)
+    extra["booted_ms"] += back_ms
+    return replace(event, at_us=event.at_us + back_ms * 1_000, extra=Sanitized(json.dumps(extra, sort_keys=True)))
 
 
 def _opened(event: Event, place: Place) -> Session:
@@ -170,8 +202,32 @@ def advance(session: Session, events: Sequence[Event]) -> Session:
         end_seen_us=end_seen,
         active_us=active,
         handoff=handoff,
-        process=next((event.process for event in reversed(events) if event.process), session.process),
     )
+
+
+def _process(known: Sequence[Observation | Event]) -> int:
+    """The agent's process, where the last two hooks told the same; else 0.
+
+    A hook may know no more than who started it, such as a script that is gone a moment later: each hook has another.
+    """
+    in_order = sorted(known, key=_in_order)
+    told = [process for one in reversed(in_order) if (process := _process_of(one))]
+    return told[0] if len(told) > 1 and told[0] == told[1] else 0
+
+
+def _process_of(one: Observation | Event) -> int:
+    return one.process if isinstance(one, Event) else _number(one.extra, "process")
+
+
+def _in_order(one: Observation | Event) -> tuple[int, str]:
+    return one.at_us, one.event_id if isinstance(one, Observation) else one.id
+
+
+def _number(extra: str, name: str) -> int:
+    """A number that the event told beside all else, 0 where it told none."""
+    told = json.loads(extra) if extra else None
+    found = told.get(name) if isinstance(told, dict) else None
+    return found if isinstance(found, int) else 0
 
 
 def _is_prompt(event: Event) -> bool:

@@ -148,6 +148,12 @@ class Claims:
         }
         change.put(ref, spliced(page, taken), expected_version=page.version)
 
+    def sources(self, handoff: str, page: Page | None) -> set[str]:
+        """By which ids the session is known that left the handoff."""
+        source = self._source(handoff)
+        found = {source.id, str(source.native_id)} if source is not None else set()
+        return found | ({str(page.frontmatter.get("from_session", ""))} if page is not None else set())
+
     def _source(self, handoff: str) -> Session | None:
         with self._memory.state_reading() as connection:
             return state_sessions.session_of_handoff(connection, handoff) if connection is not None else None

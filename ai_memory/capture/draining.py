@@ -4,12 +4,13 @@ Crash: safe at any point. An event's file is removed only after the transaction 
 session stays until its page is committed; what is repeated is recognised by the event's id.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ai_memory.capture.attribution import Attribution, within
-from ai_memory.capture.batches import Batch, apply_batch
+from ai_memory.capture.batches import COMPACTING, Batch, apply_batch
 from ai_memory.capture.claims import Claims
 from ai_memory.capture.crediting import credit
 from ai_memory.capture.handoffs import HandoffState
@@ -143,7 +144,8 @@ class Drainer:
 
     def _renew_policy(self, waiting: Sequence[Glance]) -> None:
         """First of all: hooks keep no content under a policy that they do not know."""
-        directories = dict.fromkeys(one.cwd for one in reversed(waiting) if one.cwd)
+        asked = [os.path.dirname(one.uncompiled) for one in reversed(waiting) if one.uncompiled]
+        directories = dict.fromkeys([*asked, *(one.cwd for one in reversed(waiting) if one.cwd)])
         if not within(POLICY_S, lambda: self._compile(list(directories)[:MAX_DIRECTORIES])):
             self._log.warning("the capture policy could not be compiled: a folder of an agent does not answer")
 
@@ -262,12 +264,8 @@ class Drainer:
         while grown := [session for session in self._grown() if session.id not in tried]:
             tried.update(session.id for session in grown)
             for session in grown:
-                is_pausing = session.id in known.pausing or session.id not in known.touched  # unknown: after a kill
                 try:
-                    is_owed_a_page = session.end_seen_us > 0 and not session.page_version  # it ended, and went on
-                    is_turn_over = session.agent in TELL_NO_END and session.id in known.pausing
-                    is_due = is_owed_a_page or is_turn_over or session.id in known.compacting
-                    self._pause(session, render=is_pausing, refresh=is_due)
+                    self._pause(session, known if session.id in known.touched else self._untold(session))
                 except (MemoryFault, OSError) as fault:
                     reason = str(fault).partition("\n")[0]
                     self._log.error(f"session {session.id}: its provisional handoff failed: {reason}")
@@ -277,16 +275,29 @@ class Drainer:
         with self._memory.state_reading() as connection:
             return state_sessions.grown_sessions(connection) if connection is not None else []
 
-    def _pause(self, session: Session, *, render: bool, refresh: bool) -> None:
-        self._work.pause(session, render=render)
-        if refresh:
-            self._work.refresh(session, now_us=self._memory.clock())
+    def _untold(self, session: Session) -> Batch:
+        """As a batch of all that no page tells of yet: an earlier drain was killed, or its minute was not over."""
+        with self._memory.state_reading() as connection:
+            untold = session.observations - session.refreshed
+            rows = state_sessions.latest(connection, session.id, limit=untold) if connection is not None else []
+        kinds = {row.kind for row in rows}
+        return Batch(pausing={session.id}, compacting={session.id} if kinds & COMPACTING else set())
+
+    def _pause(self, session: Session, news: Batch) -> None:
+        """One that is owed a page and has one of less than a minute ago stays grown: the next drain's turn."""
+        self._work.pause(session, render=session.id in news.pausing)
+        is_owed_a_page = session.end_seen_us > 0 and not session.page_version  # it ended, and went on
+        is_turn_over = session.agent in TELL_NO_END and session.id in news.pausing
+        is_due = is_owed_a_page or is_turn_over or session.id in news.compacting
+        if is_due and not self._work.refresh(session, now_us=self._memory.clock()):
+            return
         with self._memory.state_transaction() as connection:
             state_sessions.note_rendered(connection, session.id, session.observations)
 
     def _settle(self) -> None:
         """What has no event of its own: work that a killed drain left, handoffs of killed sessions, edits by hand."""
         self._finish_ended()
+        self._outbox.leave_the_future()
         for provisional in self._outbox.provisionals():
             if self._outbox.may_hand_over(provisional):
                 self._hand_over(provisional)
@@ -341,7 +352,7 @@ class Drainer:
         """Take edits by hand and pack git's loose objects, once a minute at most."""
         looked = self._memory.data_dir.locks / "looked-around"
         try:
-            is_due = time.time() - looked.stat().st_mtime > LOOK_EVERY_S
+            is_due = abs(time.time() - looked.stat().st_mtime) > LOOK_EVERY_S  # in the future: the clock was set back
         except FileNotFoundError:
             is_due = True
         if not is_due or not self._memory.exists or self._memory.hindrance() is not None:

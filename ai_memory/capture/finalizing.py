@@ -80,10 +80,8 @@ def _put_in(memory: Memory, verb: str, events_of: Callable[[Connection], list[Ev
 
 
 def _end(session: Session) -> Event:
-    """Its end, right after whatever counts as its last activity."""
-    return _event(
-        session, "session-end", at_us=max(session.last_at_us + 1, session.active_us), extra={"reason": SOURCE}
-    )
+    """Its end, right after its last event."""
+    return _event(session, "session-end", at_us=session.last_at_us + 1, extra={"reason": SOURCE})
 
 
 def _resume(session: Session, now_us: int) -> Event:

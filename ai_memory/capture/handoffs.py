@@ -295,6 +295,18 @@ def reopened(handoff: Handoff) -> Handoff:
     return replace(handoff, state=HandoffState.OPEN, accepted_by_agent="", accepted_by_session="", accepted_at_us=None)
 
 
+def expired_by(handoff: Handoff, now_us: int) -> Handoff:
+    """The handoff as it stands at that instant: an open one whose time is over is expired. Such as that of a session
+    of long ago, which somebody tells us of only now."""
+    is_over = handoff.expires_at_us is not None and handoff.expires_at_us <= now_us
+    return replace(handoff, state=HandoffState.EXPIRED) if is_over and handoff.state is HandoffState.OPEN else handoff
+
+
+def mark(handoff: Handoff) -> str:
+    """What a start reads before it takes the handoff: whether it was left on purpose, and by which session."""
+    return f"{handoff.origin} {handoff.from_session}".strip()
+
+
 def from_page(values: Mapping[str, object], text: str) -> Handoff:
     """The handoff that a page's frontmatter and body tell. Errors: MemoryFault when it is none."""
     identifier, state = values.get("id"), values.get("state")

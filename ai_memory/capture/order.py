@@ -16,6 +16,7 @@ HEAD_BYTES = 6_144
 
 _EVENT = re.compile(rb'"event":\s?"([^"\\]{1,64})"')
 _SESSION = re.compile(rb'"session":\s?"([^"\\]{1,512})"')
+_UNCOMPILED = re.compile(rb'"uncompiled":\s?("(?:[^"\\]|\\.){1,4096}")')
 _CWD = re.compile(rb'"cwd":\s?("(?:[^"\\]|\\.){1,4096}")')
 
 
@@ -27,6 +28,8 @@ class Glance:
     session: str
     kind: str
     cwd: str
+    uncompiled: str = ""
+    """A source of the policy that its hook did not know; such events are short, so their head tells."""
 
     @property
     def at_us(self) -> int:
@@ -34,13 +37,15 @@ class Glance:
 
 
 def glance(name: str, head: bytes) -> Glance:
-    """Session, kind and directory of an event, each empty where the head does not tell."""
+    """Session, kind and directory of an event and its like, each empty where the head does not tell."""
     event, session, cwd = _EVENT.search(head), _SESSION.search(head), _CWD.search(head)
+    uncompiled = _UNCOMPILED.search(head)
     return Glance(
         name,
         session[1].decode("utf-8", "replace") if session else "",
         event[1].decode("utf-8", "replace") if event else "",
         _string(cwd[1]) if cwd else "",
+        _string(uncompiled[1]) if uncompiled else "",
     )
 
 

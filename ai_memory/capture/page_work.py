@@ -136,8 +136,8 @@ class PageWork:
     def automatic(
         self, session: Session, observations: Sequence[Observation], identifier: str, *, ended: bool
     ) -> Handoff | None:
-        """The handoff that a session leaves; None where the settings want none."""
-        if not self._rules.makes_handoffs:
+        """The handoff that a session leaves; None where the settings or its folder's marker want none."""
+        if not self._rules.makes_handoffs or not self._attribution.makes_handoffs(session.cwd):
             return None
         root = scope_of(session).root or session.cwd
         told = digest(session, observations, root=root, taken=self.taken(session, observations))
@@ -190,6 +190,9 @@ class PageWork:
             counted.pages += 1
         if one.handoff is not None:
             counted.handoffs += self._write_handoff(change, one, one.handoff, rivals[session.id])
+        else:
+            for name in self._provisional_names(session.handoff):
+                change.outbox_remove(name)
         for visit in one.visits:
             change.ensure_project(visit.scope)
             put_visit(change, visit, self.own)
@@ -203,6 +206,7 @@ class PageWork:
         One that a later end in the same directory overtook is expired from the start: who comes next gets the later.
         """
         session = one.session
+        handoff = handoffs.expired_by(handoff, self._memory.clock())
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
         text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff), self.own)
         present = change.page(ref)
@@ -211,7 +215,8 @@ class PageWork:
             if is_ours and present.frontmatter.get("state") == HandoffState.OPEN:
                 change.put(ref, text, expected_version=present.version)
                 self._note_handoff(change, session, handoff, text)
-                self.publish(change, handoff, ref, one.directories)
+                if handoff.state is HandoffState.OPEN:
+                    self.publish(change, handoff, ref, one.directories)
             return 0
         is_news = session.work > session.handed_work and session.ended_at_us != session.handed_end_us
         if not is_news:
@@ -224,9 +229,8 @@ class PageWork:
             text = composed(handoffs.frontmatter(handoff), handoffs.body(handoff), self.own)
         change.put(ref, text)
         self._note_handoff(change, session, handoff, text)
-        for name in self._outbox.names_of(handoff.id, claims=False):
-            if name.startswith("provisional/"):
-                change.outbox_remove(name)
+        for name in self._provisional_names(handoff.id):
+            change.outbox_remove(name)
         if handoff.state is HandoffState.OPEN:
             self.publish(change, handoff, ref, one.directories)
         return 1
@@ -248,9 +252,8 @@ class PageWork:
         project = change.project(ref.workspace, ref.project)
         if handoff.origin == "manual" and project is not None:
             names.append(project_name(handoff.id, project.id))
-        mark = sanitize(handoff.origin if handoff.origin == "manual" else "")  # a start takes these first
         for name in names:
-            change.outbox_put(name, mark)
+            change.outbox_put(name, sanitize(handoffs.mark(handoff)))
 
     def directories(self, handoff: Handoff, ref: PageRef) -> list[str]:
         """Directories whose starts shall be shown the handoff. One that was made elsewhere for a project goes to where
@@ -281,10 +284,12 @@ class PageWork:
             return 0
         if page.frontmatter.get("state") != HandoffState.ACCEPTED:
             return 0
-        handoff = handoffs.reopened(handoffs.from_page(page.frontmatter, page.body))
+        given = handoffs.reopened(handoffs.from_page(page.frontmatter, page.body))
+        handoff = handoffs.expired_by(given, self._memory.clock())
         changes: dict[str, object] = {"state": handoff.state.value, **handoffs.claim_keys(handoff)}
         change.put(ref, spliced(page, changes), expected_version=page.version)
-        self.publish(change, handoff, ref, self.directories(handoff, ref))
+        if handoff.state is HandoffState.OPEN:
+            self.publish(change, handoff, ref, self.directories(handoff, ref))
         return 1
 
     def _rivals(self, ready: Sequence[_Ready]) -> dict[str, _Rivals]:
@@ -324,19 +329,24 @@ class PageWork:
             self._outbox.touch(mine)
             return
         handoff = self.automatic(session, self.observations(session), session.handoff, ended=False)
-        if handoff is None:
+        if handoff is None or handoffs.expired_by(handoff, self._memory.clock()).state is not HandoffState.OPEN:
+            for name in self._provisional_names(session.handoff):
+                self._outbox.remove(name)
             return
         ref = PageRef(session.workspace, session.project, handoffs.page_path(handoff.id))
-        for name in self._outbox.names_of(handoff.id, claims=False):
-            if name.startswith("provisional/") and name != mine.name:
+        for name in self._provisional_names(handoff.id):
+            if name != mine.name:
                 self._outbox.remove(name)
         self._outbox.put(mine.name, sanitize_again(handoffs.render(handoff, ref), self.own))
         for name in directory_names(handoff.id, self._attribution.handoff_directories(session.cwd)):
-            self._outbox.put(name, "")
+            self._outbox.put(name, handoffs.mark(handoff))
+
+    def _provisional_names(self, handoff: str) -> list[str]:
+        return [name for name in self._outbox.names_of(handoff, claims=False) if name.startswith("provisional/")]
 
     def refresh(self, session: Session, *, now_us: int) -> bool:
         """Commit the page of a running session, at most once a minute. False when it was not due."""
-        if now_us - session.refreshed_at_us < REFRESH_US or not session.work:
+        if 0 <= now_us - session.refreshed_at_us < REFRESH_US or not session.work:  # below 0: the clock was set back
             return False
         root = scope_of(session).root or session.cwd
         seen = self.observations(session)
@@ -395,15 +405,9 @@ def find_handoff(snapshot: Snapshot, handoff: str) -> Page | None:
 
 
 def expired(snapshot: Snapshot, now_us: int) -> list[PageRef]:
-    """Open handoffs whose time is over, in every project."""
-    wanted = Filter(kind="handoff", prefix="handoffs/")
-    return [
-        page.ref
-        for page in snapshot.select(wanted, sort="path", limit=MAX_OPEN_LOOKED_AT).pages
-        if page.frontmatter.get("state") == HandoffState.OPEN
-        and page.expires_at_us is not None
-        and page.expires_at_us <= now_us
-    ]
+    """Open handoffs whose time is over, in every project; the oldest, if there are very many."""
+    wanted = Filter(kind="handoff", prefix="handoffs/", state=HandoffState.OPEN, expired_at_us=now_us)
+    return [page.ref for page in snapshot.select(wanted, sort="path", limit=MAX_OPEN_LOOKED_AT).pages]
 
 
 def _end_of(handoff: Handoff) -> tuple[int, str]:
@@ -418,12 +422,8 @@ def _is_beside(one: _Ready, other: _Ready) -> bool:
 
 def open_automatic(snapshot: Snapshot, workspace: str, project: str) -> list[Page]:
     """The open automatic handoffs of a project, newest first."""
-    wanted = Filter(workspace=workspace, project=project, kind="handoff", prefix="handoffs/")
-    return [
-        page
-        for page in snapshot.select(wanted, sort="-path", limit=MAX_OPEN_LOOKED_AT).pages
-        if page.frontmatter.get("state") == HandoffState.OPEN and page.frontmatter.get("origin") == "auto"
-    ]
+    wanted = Filter(workspace, project, kind="handoff", prefix="handoffs/", state=HandoffState.OPEN, origin="auto")
+    return snapshot.select(wanted, sort="-path", limit=MAX_OPEN_LOOKED_AT).pages
 
 
 def _message(ready: Sequence[_Ready]) -> str:

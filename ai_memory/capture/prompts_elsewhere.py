@@ -116,7 +116,7 @@ def _time(record: Mapping[str, object]) -> int:
 
 
 def _unapplied(memory: Memory, lines: list[_Line]) -> list[_Line]:
-    names = {line.key: ingest_name("", line.key) for line in lines}
+    names = {line.key: ingest_name(ANTIGRAVITY_CLI.id, "", line.key) for line in lines}
     with memory.state_reading() as connection:
         applied = state.known_events(connection, list(names.values())) if connection is not None else set()
     return [line for line in lines if names[line.key] not in applied]

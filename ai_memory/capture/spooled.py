@@ -3,11 +3,11 @@
 import hashlib
 import json
 import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ai_memory import hook_places
 from ai_memory.model import NO_TEXT, Sanitized
 from ai_memory.store.spool import event_id, named_at_us
 from ai_memory.text.sanitize import NO_PATTERNS, OwnPatterns, cap, first, sanitize, sanitize_together
@@ -140,11 +140,8 @@ def _depth(value: object) -> int:
 
 @lru_cache(1_024)
 def session_uuid(agent: str, raw: str) -> str:
-    """The session's id: the harness's own if it is a UUID, else a UUIDv5 of agent and id (decision B2)."""
-    try:
-        return str(uuid.UUID(raw))
-    except ValueError:
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{agent}:{raw}"))
+    """The session's id, as its hooks make it: they name their claims by it."""
+    return hook_places.session_uuid(agent, raw)
 
 
 def _names(record: Mapping[str, object], more: Mapping[str, object]) -> dict[str, str]:
@@ -187,23 +184,24 @@ def _time(record: Mapping[str, object], named_us: int) -> int:
 
 
 def _ingest_key(record: Mapping[str, object], more: Mapping[str, object]) -> str:
-    """The key as it is remembered beside event ids: each extension has keys of its own."""
+    """The key as it is remembered beside event ids: each agent and extension of one has its own."""
     key = record.get("ingest_key")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         return ""
-    return ingest_name(_text(more.get("extension"))[:MAX_NAME], key)
+    producer = _text(record.get("agent"))[:MAX_NAME]
+    return ingest_name(producer, _text(more.get("extension"))[:MAX_NAME], key)
 
 
-def ingest_name(extension: str, key: str) -> str:
-    """What an ingest key is remembered as, beside the ids of events."""
-    whole = f"{extension}\0{key}"
+def ingest_name(agent: str, extension: str, key: str) -> str:
+    """What an ingest key is remembered as, beside the ids of events. Keys are each producer's own."""
+    whole = "\0".join((agent, extension, key))
     return f"key-{hashlib.sha256(whole.encode()).hexdigest()[:32]}"
 
 
 def _process(more: Mapping[str, object]) -> int:
     for key in ("process", "ppid", "pid"):
         value = more.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 31:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 63:
             return value
     return 0
 

@@ -141,7 +141,7 @@ def _texts(one: Handoff) -> tuple[str, ...]:
 
 def _begun_already(memory: "Memory", scope: Scope, handoff: Handoff, now_us: int) -> Page | None:
     """The open handoff that says the same for the same place: a call that is repeated makes no second one."""
-    wanted = Filter(workspace=scope.workspace, project=scope.project, kind="handoff", prefix="handoffs/")
+    wanted = Filter(scope.workspace, scope.project, kind="handoff", prefix="handoffs/", state=HandoffState.OPEN)
     with memory.reading() as snapshot:
         pages = snapshot.select(wanted, sort="-path", limit=MAX_LOOKED_AT).pages
     for page in pages:

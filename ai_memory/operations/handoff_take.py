@@ -73,7 +73,7 @@ def handoff_accept(
         with memory.reading() as snapshot:
             wanted = [handoff_of(find_by_id(snapshot, handoff_id)).id]
     else:
-        wanted = _waiting(memory, desk, scope, folder)
+        wanted = _waiting(memory, desk, scope, folder, taker)
     lost = 0
     for identifier in wanted:
         done = _take(memory, desk, scope, identifier, taker, is_named=handoff_id is not None)
@@ -84,8 +84,9 @@ def handoff_accept(
     return AcceptedHandoff(scope, "none_pending", (), "", gaps=gaps)
 
 
-def _waiting(memory: "Memory", desk: HandoffDesk, scope: Scope, folder: str) -> list[str]:
-    """Ids of what is meant for the folder or the project: what was left on purpose first, then newest first."""
+def _waiting(memory: "Memory", desk: HandoffDesk, scope: Scope, folder: str, taker: Taker) -> list[str]:
+    """Ids of what is meant for the folder or the project: what was left on purpose first, then newest first. What the
+    taker's own session left is not among them."""
     with memory.reading() as snapshot:
         known = [one for one in snapshot.projects(scope.workspace) if one.name == scope.project]
         keys = [project_key(one.id) for one in known]
@@ -98,6 +99,8 @@ def _waiting(memory: "Memory", desk: HandoffDesk, scope: Scope, folder: str) -> 
             found = sorted({*found, *(row.id for row in rows)}, reverse=True)
         pages = {one: find_handoff(snapshot, one) for one in found}
     open_ones = [one for one in found if _may_be_open(pages[one])]  # the drain takes the others out of the outbox
+    if taker.session:
+        open_ones = [one for one in open_ones if taker.session not in desk.claims.sources(one, pages[one])]
     return sorted(open_ones, key=lambda one: not _is_manual(pages[one]))  # stable: newest first among equals
 
 

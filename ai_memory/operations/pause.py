@@ -101,6 +101,7 @@ def _replace(memory: "Memory", changed: Callable[[Pauses], list[Pause]]) -> list
 
     Crash: whole or not at all, and durable on return. Errors: LockBusy, StoreFault.
     """
+    from ai_memory.store.driver import refusal
     from ai_memory.store.filesystem import sync_folder, write_whole  # the writing side, not needed to show
     from ai_memory.store.writing import writer_lock
 
@@ -114,9 +115,9 @@ def _replace(memory: "Memory", changed: Callable[[Pauses], list[Pause]]) -> list
                 path.unlink(missing_ok=True)
                 sync_folder(path.parent)
     except OSError as fault:
-        raise StoreFault(
-            f"{path} cannot be changed: {fault.strerror or fault}", hint="see that it is a file"
-        ) from fault
+        why, remedy = refusal(path.parent, fault)
+        hint = "See that it is a file." if path.is_dir() else f"{remedy} Then try again."
+        raise StoreFault(f"{path.name} cannot be changed: {why}", hint=hint) from fault
     return left
 
 

@@ -7,8 +7,10 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, NotFound, UsageFault
 from ai_memory.operations.field import Field
 from ai_memory.store.spool import Quarantined, Spool, named_at_us
+from ai_memory.store.state import EVENT_MEMORY_US
 from ai_memory.text.printable import shown
 from ai_memory.text.sanitize import sanitize
+from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -88,8 +90,10 @@ def quarantine_retry(
     """
     spool = Spool(memory.data_dir)
     chosen = _chosen(spool, event, everything=everything)
-    moved = tuple(row for row in chosen if spool.retry(row.event))
-    return MovedEvents(moved, "waiting", _told(memory, "quarantine-retry", moved))
+    oldest_us = memory.clock() - EVENT_MEMORY_US
+    old = [row for row in chosen if named_at_us(f"{row.event}.json") < oldest_us]
+    moved = tuple(row for row in chosen if row not in old and spool.retry(row.event))
+    return MovedEvents(moved, "waiting", (*_left(old), *_told(memory, "quarantine-retry", moved)))
 
 
 def quarantine_drop(
@@ -110,6 +114,13 @@ def quarantine_drop(
 
 def _told(memory: "Memory", verb: str, events: tuple[SetAside, ...]) -> tuple[str, ...]:
     return memory.tell(verb, subject=events[0].event, count=len(events)) if events else ()
+
+
+def _left(old: list[SetAside]) -> tuple[str, ...]:
+    """A drain would put these aside again (decision B3)."""
+    days = EVENT_MEMORY_US // DAY_US
+    why = f"older than {days} days: whether they were applied is no longer known, so they stay in quarantine"
+    return (f"{len(old)} events are {why}",) if old else ()
 
 
 def _chosen(spool: Spool, event: str | None, *, everything: bool) -> tuple[SetAside, ...]:
@@ -151,7 +162,7 @@ def quarantine_show_text(result: ShownEvent) -> str:
 def quarantine_moved_text(result: MovedEvents) -> str:
     """What became of which events."""
     if not result.events:
-        return "nothing in quarantine"
+        return "no event waits again" if result.gaps else "nothing in quarantine"
     told = {
         "waiting": "waits again; `ai-memory drain` applies it now",
         "dropped": "removed for good",

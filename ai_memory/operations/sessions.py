@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import NotFound, UsageFault
+from ai_memory.errors import NotFound, UsageFault, echo
+from ai_memory.hook_harnesses import KINDS
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.read import Everywhere
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ai_memory.store.snapshot import Snapshot
     from ai_memory.store.state_sessions import Observation, Session
 
+STORED_KINDS = (*KINDS, "handoff-claimed")
 AgentName = Annotated[str | None, Field("only this agent's", metavar="AGENT")]
 SessionName = Field("id, its beginning, or the agent's own id", positional=True, aliases=("session_id",))
 
@@ -191,6 +193,9 @@ def session(
     from ai_memory.store import session_lookup, state_sessions
 
     wanted = [kind.strip() for entry in kinds for kind in entry.split(",") if kind.strip()]
+    unknown = [kind for kind in wanted if kind not in STORED_KINDS]
+    if unknown:
+        raise UsageFault(f"{echo(unknown[0])} is no kind of event", hint=f"known are {', '.join(STORED_KINDS)}")
     if query is not None and not query.strip():
         raise UsageFault("query is empty", hint="name a word, or leave it out")
     words = terms(query) if query is not None else None

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ai_memory.hook_process import id_of, is_running
 from ai_memory.paths import DataDir
-from ai_memory.store.outbox import is_running
 
 OLD_S = 3_600.0
 """A process id is used again, so age counts too: nothing here is being written for an hour."""
@@ -43,7 +43,10 @@ def _places(data_dir: DataDir) -> Iterator[tuple[Path, re.Pattern[str]]]:
 
 def _is_left(form: re.Pattern[str], name: str) -> bool:
     found = form.fullmatch(name)
-    return found is not None and not is_running(int(found[1][:19]))
+    if found is None:
+        return False
+    number = int(found[1][:19])
+    return number != id_of(number) or not is_running(number)  # no process has a number that large
 
 
 def _remove(path: Path, oldest: float) -> bool:

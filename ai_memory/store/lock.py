@@ -97,8 +97,8 @@ class WriterLock:
             notes = list((self._locks / "waiting").iterdir())
         except OSError:
             return False
-        oldest = time.time() - STALE_WAITER_S
-        return any(_is_fresh(note, oldest) for note in notes)
+        now = time.time()
+        return any(_is_fresh(note, now) for note in notes)
 
     @property
     def _note(self) -> Path:
@@ -211,8 +211,8 @@ def _take(lock: FileLock) -> bool:
     return True
 
 
-def _is_fresh(note: Path, oldest: float) -> bool:
+def _is_fresh(note: Path, now: float) -> bool:
     try:
-        return note.stat().st_mtime >= oldest
+        return abs(now - note.stat().st_mtime) <= STALE_WAITER_S
     except OSError:
         return False

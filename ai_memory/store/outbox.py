@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ai_memory.errors import StoreFault
+from ai_memory.hook_process import is_elsewhere, is_running
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder, write_whole
@@ -36,6 +37,9 @@ _FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "rec
 
 UNCONFIRMED_S = 60.0
 """A claim that no event confirmed within this time was never printed (decision B7)."""
+
+AHEAD_S = 5.0
+"""A file server's clock may be ahead of ours by so much."""
 
 SILENT_S = 600.0
 """A running session that stopped this long ago may hand over (decision B8)."""
@@ -51,7 +55,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Provisional:
-    """A rendered handoff of a session that did not end. `process` 0: not known."""
+    """A rendered handoff of a session that did not end. `process`: as a hook tells it, 0 when not known."""
 
     handoff: str
     process: int
@@ -189,7 +193,8 @@ class Outbox:
         if text is not None:
             return text
         for provisional in self.provisionals():
-            is_at_work = provisional.process > 0 and is_running(provisional.process)  # it may be the asking one
+            process = provisional.process
+            is_at_work = process > 0 and not is_elsewhere(process) and is_running(process)  # it may be the asking one
             if provisional.handoff == handoff and not is_at_work and self.may_hand_over(provisional):
                 return self.claim_provisional(provisional, session)
         return None
@@ -241,6 +246,14 @@ class Outbox:
         """Its session is at work."""
         with contextlib.suppress(OSError):
             os.utime(self._path(provisional.name))
+
+    def leave_the_future(self) -> None:
+        """Let entries count from now that are ahead of the clock, which was set back: they would never grow old."""
+        for folder in ("provisional", "claimed", "recaps"):
+            for name in self.names_in(folder):
+                if self.age_s(name) < -AHEAD_S:
+                    with contextlib.suppress(OSError):
+                        os.utime(self._path(name))
 
     def demote(self, provisional: Provisional) -> bool:
         """Take back what was opened because its session seemed gone. False when it is not open."""
@@ -319,19 +332,6 @@ def is_entry(name: str) -> bool:
     """Whether a file of that name may stand in the outbox."""
     parts = PurePosixPath(name).parts
     return len(parts) >= 2 and parts[0] in _FOLDERS and ".." not in parts and "\\" not in name and "\0" not in name
-
-
-def is_running(process: int) -> bool:
-    """Whether a process of that id exists. On Windows always True: asking there can end the process."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):  # no process has a number that large
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _list(folder: Path) -> list[str]:

@@ -71,6 +71,11 @@ class Filter:
     pinned: bool | None = None
     unexpired_at_us: int | None = None
     """Leave out what expired before this instant."""
+    expired_at_us: int | None = None
+    """Only what is over at this instant."""
+    state: str | None = None
+    """As the frontmatter says it, of a handoff."""
+    origin: str | None = None
 
     def sql(self) -> tuple[str, list[object]]:
         """Conditions over `pages AS p`, and their parameters."""
@@ -86,6 +91,9 @@ class Filter:
             ("p.pinned = ?", self.pinned),
             ("EXISTS (SELECT 1 FROM tags WHERE tag = ? AND page_id = p.id)", self.tag),
             ("(p.expires_at_us IS NULL OR p.expires_at_us >= ?)", self.unexpired_at_us),
+            ("p.expires_at_us <= ?", self.expired_at_us),
+            ("json_extract(p.frontmatter, '$.state') = ?", self.state),
+            ("json_extract(p.frontmatter, '$.origin') = ?", self.origin),
         ):
             if value is not None:
                 conditions.append(condition)

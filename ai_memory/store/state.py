@@ -28,7 +28,7 @@ STATEMENTS: Mapping[str, str] = {
     """,
     # The page of an open session was written.
     "session-refreshed": """
-        UPDATE sessions SET refreshed = max(refreshed, :observations), refreshed_at_us = max(refreshed_at_us, :at_us),
+        UPDATE sessions SET refreshed = max(refreshed, :observations), refreshed_at_us = :at_us,
             page_version = :page_version
         WHERE id = :session
     """,

@@ -286,6 +286,15 @@ def observations(
     return [Observation(*row) for row in rows]
 
 
+def latest(connection: Connection, identifier: str, *, limit: int) -> list[Observation]:
+    """The last observations of a session, the latest first."""
+    rows = connection.execute(
+        f"SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = ? ORDER BY at_us DESC, event_id DESC LIMIT ?",
+        (identifier, limit),
+    )
+    return [Observation(*row) for row in rows]
+
+
 def observations_between(connection: Connection, identifier: str, start_us: int, end_us: int) -> list[Observation]:
     """A session's observations with `start_us` ≤ time ≤ `end_us`."""
     rows = connection.execute(

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import uuid
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +32,40 @@ def test_a_session_becomes_rows_in_order_of_time_and_the_spool_is_empty(room: Ro
     assert room.waiting() == []
 
 
-def test_events_in_any_order_and_any_batches_give_the_same_rows(room: Room, agent: Agent) -> None:
+def _outcome(room: Room, session: str) -> dict[str, Any]:
+    """All that a session left. The id of its handoff is that of the event by which it first had something to hand
+    over, of those seen so far, and stays what it is: it stands in no place but its own."""
+    row = asdict(room.session(session))
+    [handoff] = room.pages("handoff")
+    identifier = str(handoff.frontmatter["id"])
+    assert (row.pop("handoff"), room.outbox.open_handoffs()) == (identifier, [identifier])
+    assert row.pop("handoff_version") == handoff.version
+    return {
+        "row": row,
+        "observations": room.observations(session),
+        "page": room.session_page().text,
+        "handoff": handoff.text.replace(identifier, "ID"),
+        "provisional": room.outbox.provisionals(),
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7])
+def test_events_in_any_order_and_any_batches_give_the_same_rows(room: Room, agent: Agent, seed: int) -> None:
+    agent.process = os.getpid()
     agent.work()
     files = {name: (room.data_dir.spool / name).read_bytes() for name in room.waiting()}
     room.drain()
-    expected = room.session_page().text, room.observations(agent.session)
     other = Room(room.root / "other")
     other.root.mkdir()
     names = sorted(files)
-    random.Random(7).shuffle(names)
+    random.Random(seed).shuffle(names)
     other.data_dir.spool.mkdir(parents=True)
 
     for name in names:
         (other.data_dir.spool / name).write_bytes(files[name])
         other.drain()
 
-    assert (other.session_page().text, other.observations(agent.session)) == expected
+    assert _outcome(other, agent.session) == _outcome(room, agent.session)
 
 
 def test_an_event_that_comes_again_after_it_was_applied_changes_nothing(room: Room, agent: Agent) -> None:
@@ -62,6 +81,14 @@ def test_an_event_that_comes_again_after_it_was_applied_changes_nothing(room: Ro
     assert (again.applied, again.repeated) == (0, len(files))
     assert (room.session(agent.session), room.git("rev-parse", "HEAD")) == before
     assert room.waiting() == []
+
+
+def test_the_same_key_of_two_producers_is_two_events(room: Room) -> None:
+    for agent, extension in (("codex", ""), ("gemini-cli", ""), ("codex", "ci"), ("codex", "")):
+        record = {"v": 1, "agent": agent, "event": "user-prompt", "session": f"{agent}{extension}", "prompt": "p"}
+        room.spool(record | {"ingest_key": "1", "extra": {"extension": extension}}, at_us=NINE_US)
+    drain = room.drain()
+    assert (drain.applied, drain.repeated) == (3, 1)
 
 
 def test_two_hooks_that_tell_of_the_same_thing_within_two_seconds_count_once(room: Room, agent: Agent) -> None:

@@ -105,6 +105,7 @@ def test_opening_and_ending_at_once_changes_no_handoff(room: Room, agent: Agent)
     reopen(room, agent)
     end(room, agent)
     assert not room.session(agent.session).is_open
+    assert room.session(agent.session).ended_at_us == room.now_us + 1  # right after the start that resumed it
     assert [(page.ref, page.version) for page in room.pages("handoff")] == before
 
 

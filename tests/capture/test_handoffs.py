@@ -346,6 +346,59 @@ def test_a_turn_brings_the_page_up_to_date_where_no_session_ever_ends(room: Room
     assert [("tax.py" in page.text) for page in room.pages("session")] == [True] * pages
 
 
+@pytest.mark.parametrize("name", ["opencode", "antigravity-cli"])
+def test_a_turn_that_ends_within_a_minute_of_the_last_page_comes_with_the_next_drain(room: Room, name: str) -> None:
+    agent = Agent(room, room.checkout(), agent=name)
+    agent.start()
+    agent.prompt("Mend the till.")
+    agent.edit("till.py")
+    agent.stop()
+    room.drain()
+    agent.edit("tax.py")
+    agent.stop()
+    room.now_us += 20 * SECOND_US
+    room.drain()
+    assert "tax.py" not in room.session_page().text
+    room.now_us += 41 * SECOND_US
+    room.drain()  # of somebody else's event
+    assert "tax.py" in room.session_page().text
+    commits = room.git("rev-list", "--count", "HEAD")
+    room.now_us += 61 * SECOND_US
+    room.drain()
+    assert room.git("rev-list", "--count", "HEAD") == commits
+
+
+def test_a_clock_that_was_set_back_does_not_keep_a_page_from_being_refreshed(room: Room) -> None:
+    agent = Agent(room, room.checkout(), agent="opencode")
+    agent.prompt("Mend the till.")
+    agent.stop()
+    room.drain()
+    agent.edit("tax.py")
+    agent.stop()
+    room.now_us -= 3_000 * SECOND_US
+    room.drain()
+    assert "tax.py" in room.session_page().text
+
+
+def test_a_marker_can_want_no_handoffs_of_its_folder(room: Room, agent: Agent) -> None:
+    agent.prompt("Mend the till.")
+    agent.stop()
+    room.drain()
+    assert len(room.outbox.provisionals()) == 1
+    (Path(agent.cwd) / ".ai-memory.toml").write_text("[handoff]\ncreate_on_session_end = false\n")
+    agent.prompt("Go on.")
+    agent.stop()
+    room.drain()
+    assert room.outbox.provisionals() == []
+    agent.end()
+    room.drain()
+    elsewhere = Agent(room, room.checkout("ledger"))
+    elsewhere.work()
+    room.drain()
+    assert [page.ref.project for page in room.pages("handoff")] == ["ledger"]
+    assert {page.ref.project for page in room.pages("session")} == {"shop", "ledger"}
+
+
 def test_a_late_event_of_an_ended_session_brings_page_and_handoff_up_to_date(room: Room, agent: Agent) -> None:
     agent.work()
     room.drain()
@@ -424,6 +477,7 @@ def test_a_killed_terminal_hands_over_what_it_did(room: Room, agent: Agent) -> N
     assert room.pages("handoff") == []
     agent.process = dead.pid
     agent.prompt("And the drawer.")
+    agent.edit("drawer.py")
     room.drain()
 
     room.drain()
@@ -500,6 +554,13 @@ def test_a_page_is_refreshed_before_compaction_at_most_once_a_minute(room: Room,
     room.drain()
 
     assert "So far the till" in room.session_page().text
+    agent.prompt("Go on with the drawer.")
+    agent.tell("pre-compact")
+    room.drain()
+    assert "the drawer" not in room.session_page().text
+    room.now_us += 61 * SECOND_US
+    room.drain()
+    assert "the drawer" in room.session_page().text
 
 
 # --- worktrees ---

@@ -19,6 +19,7 @@ HEAVY = {
 BASE = {
     *("ai_memory", "ai_memory.hook_front", "ai_memory.hook_call", "ai_memory.hook_payload", "ai_memory.hook_places"),
     "ai_memory.hook_harnesses",
+    "ai_memory.hook_process",
 }
 CAPTURE = BASE | {"ai_memory.hook_policy", "ai_memory.hook_event", "ai_memory.hook_spool", "ai_memory.scrub"}
 

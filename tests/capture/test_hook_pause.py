@@ -1,5 +1,6 @@
 """Off the record: real hooks beside a pause, wherever they run and whatever the file says."""
 
+import errno
 import json
 import os
 import subprocess
@@ -13,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ai_memory import hook_front
+from ai_memory.errors import StoreFault
 from ai_memory.hook_pause import MAX_PAUSES, NAME, Pause, encode, keys_here, read_pauses
 from ai_memory.model import Caller
 from ai_memory.operations.pause import pause, resume
 from ai_memory.paths import DataDir
+from ai_memory.store import filesystem
 from ai_memory.store.memory import Memory
 
 KINDS = ("session-start", "user-prompt", "pre-tool-use", "post-tool-use", "stop", "session-end")
@@ -88,6 +91,21 @@ def test_events_of_other_programs_are_dropped_too_and_told_so(room: Room) -> Non
     answer = json.loads(done.stdout)
     assert (answer["accepted"], answer["dropped"], answer["refused"]) == (0, 1, 0)
     assert room.events() == []
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(errno.ENOSPC, "Free some space."), (errno.EROFS, "Mend that in")], ids=["full", "read-only"]
+)
+def test_a_pause_that_cannot_be_written_names_what_keeps_it(
+    room: Room, monkeypatch: pytest.MonkeyPatch, number: int, remedy: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(filesystem, "write_whole", refuse)
+    with pytest.raises(StoreFault) as caught:
+        pause(room.memory())
+    assert remedy in caught.value.hint
 
 
 def test_a_handoff_that_waits_is_left_to_the_session_after_the_pause(room: Room) -> None:

@@ -1,17 +1,20 @@
 """The hook's own light spellings say what platformdirs, scope and store say."""
 
 import importlib
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import platformdirs
 import pytest
+from hook_runs import Desk
 
 from ai_memory import hook_event, hook_places
-from ai_memory.paths import find_data_dir
+from ai_memory.capture.spooled import parse_event
+from ai_memory.paths import DataDir, find_data_dir
 from ai_memory.scope.markers import nearest_markers
-from ai_memory.store.outbox import directory_key
+from ai_memory.store.outbox import Outbox, directory_key, directory_names, open_name
 from ai_memory.text.fences import INJECTED_MARK, MARK
 
 
@@ -146,3 +149,34 @@ def test_dotfiles_kept_in_git_make_the_home_folder_no_checkout(scratch_home: Pat
 def test_the_hook_knows_the_marker_of_injected_text() -> None:
     assert hook_event.INJECTED == MARK
     assert MARK in INJECTED_MARK
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "019AD0F0-e000-7000-8000-00000000000a",
+        "019ad0f0e0007000800000000000000a",
+        "deadbeef_deadbeef_deadbeef_dead0",
+        "0x" + "ab" * 15,
+        "１" * 32,
+        "{019ad0f0-e000-7000-8000-00000000000a}",
+        "urn:uuid:019ad0f0-e000-7000-8000-00000000000a",
+        "0-1-9ad0f0e0007000800000000000000a",
+        "a\0b",
+        " padded ",
+        "lone \ud800 surrogate",
+        "café",
+    ],
+)
+def test_hook_and_drain_know_a_session_by_one_id(tmp_path: Path, raw: str) -> None:
+    """And only what is a UUID as it stands is kept: no two ids become one."""
+    desk = Desk(tmp_path)
+    Outbox(DataDir(desk.data)).put(open_name("a" * 32), "text")
+    Outbox(DataDir(desk.data)).put(*directory_names("a" * 32, [str(desk.checkout)]), "")
+    payload = desk.payload("SessionStart", session_id=raw, source="startup")
+    desk.run("session-start", json.dumps(payload).encode())
+    (claim,) = Outbox(DataDir(desk.data)).claims()
+    (name,) = (path.name for path in (desk.data / "spool").iterdir() if b"claimed" in path.read_bytes())
+    assert parse_event(name, (desk.data / "spool" / name).read_bytes()).session == claim.session
+    is_uuid = raw.lower().replace("-", "") == "019ad0f0e0007000800000000000000a" and raw.count("-") in (0, 4)
+    assert (claim.session == "019ad0f0-e000-7000-8000-00000000000a") == is_uuid

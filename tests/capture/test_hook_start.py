@@ -254,8 +254,9 @@ def test_nothing_is_waited_for_when_nothing_is_on_its_way(post: Post) -> None:
 
 @pytest.mark.parametrize(
     ("process", "age_s", "is_given"),
-    [(os.getpid(), 0, False), (0, 0, False), (os.getpid() + 1, 601, True), (0, 601, True), (4_190_000, 0, True)],
-    ids=["at work", "unknown and fresh", "silent", "unknown and silent", "process gone"],
+    [(os.getpid(), 0, False), (0, 0, False), (os.getpid() + 1, 601, True), (0, 601, True), (4_190_000, 0, True)]
+    + [((5 << 32) + 4_190_000, age_s, age_s > 600) for age_s in (0, 601)],
+    ids=["at work", "unknown and fresh", "silent", "unknown and silent", "process gone", "elsewhere", "silent there"],
 )
 def test_a_provisional_handoff_is_given_only_when_its_session_is_gone_or_silent(
     post: Post, process: int, age_s: int, is_given: bool
@@ -269,17 +270,74 @@ def test_a_provisional_handoff_is_given_only_when_its_session_is_gone_or_silent(
 
 
 def test_clear_never_gets_its_own_handoff_but_that_of_another(post: Post) -> None:
-    own = session_uuid("claude-code", "before")
     post.start("before")
-    ref = "default/shop:handoffs/2026-11/x.md"
-    page = post.data / "wiki" / "default" / "shop" / "handoffs" / "2026-11" / "x.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(f"---\nkind: handoff\nfrom_session: {own}\n---\n")
-    post.put(ID, text=f"Handoff\n\nfence\nnotice\nSource: {ref}\n\nbody")
+    post.put(mark=f"auto {session_uuid('claude-code', 'before')}")
     assert post.start("after", source="clear") == b"{}"
     assert post.is_open
-    page.write_text("---\nkind: handoff\nfrom_session: 00000000-0000-4000-8000-000000000000\n---\n")
+    post.put(mark="auto 00000000-0000-4000-8000-000000000000")
     assert b"Handoff" in post.start("after that", source="clear")
+
+
+@pytest.mark.parametrize("origin", ["auto", "manual"])
+@pytest.mark.parametrize(("agent", "event"), [("claude-code", "session-start"), ("kimi-code", "user-prompt")])
+def test_no_session_is_given_what_it_left_itself(post: Post, agent: str, event: str, origin: str) -> None:
+    post.put(mark=f"{origin} {session_uuid(agent, 'mine')}")
+
+    out = post.run(event, post.payload("x", session_id="mine", source="startup", prompt="p"), agent=agent).out
+    assert out in (b"{}", b"")
+    assert post.is_open
+    assert b"Handoff" in post.start("another's", agent="codex")
+
+
+def test_what_a_session_left_itself_is_no_open_handoff_of_a_reload(post: Post) -> None:
+    post.put(mark=f"auto {session_uuid('claude-code', 's-1')}")
+    told = post.run("user-prompt", post.payload("x", prompt="reload context")).context
+    assert told.startswith("Nothing to reload")
+
+
+@pytest.mark.parametrize("source", ["resume", "compact", "clear"])
+def test_a_start_that_takes_nothing_holds_for_a_harness_that_is_given_context_with_a_prompt(
+    post: Post, source: str
+) -> None:
+    if source == "clear":
+        post.run("user-prompt", post.payload("x", session_id="before", prompt="p"), agent="kimi-code")
+        post.put(mark=f"auto {session_uuid('kimi-code', 'before')}")
+    else:
+        post.put()
+    post.run("session-start", post.payload("x", source=source), agent="kimi-code")
+    assert post.run("user-prompt", post.payload("x", prompt="p"), agent="kimi-code").out == b""
+    assert post.is_open
+
+
+def test_a_session_that_goes_on_for_days_does_not_start_again(post: Post) -> None:
+    post.run("user-prompt", post.payload("x", prompt="p"), agent="kimi-code")
+    (mark,) = (post.data / "locks" / "started").iterdir()
+    os.utime(mark, (0, 0))
+    post.run("user-prompt", post.payload("x", prompt="p"), agent="kimi-code")
+    assert mark.stat().st_mtime > 1
+
+
+@pytest.mark.parametrize(
+    ("told", "is_given"),
+    [
+        ("expires_at: 2020-01-01T00:00:00Z", False),
+        ("expires_at: '2020-01-01'", False),
+        ("expires_at: 2999-01-01T00:00:00Z", True),
+        ("expires_at: 2999-01-01", True),
+        ("expires_at: soon", True),
+        ("title: no expiry", True),
+        ("state: expired", False),
+        ("state: accepted", False),
+    ],
+)
+def test_what_its_page_offers_no_more_is_not_given_before_a_drain_looked(post: Post, told: str, is_given: bool) -> None:
+    page = post.data / "wiki" / "default" / "shop" / "handoffs" / "2026-11" / "x.md"
+    page.parent.mkdir(parents=True)
+    state = "" if told.startswith("state") else "state: open\n"
+    page.write_text(f"---\nkind: handoff\n{state}{told}\n---\nstate: closed\n")
+    post.put(text="Handoff text\n\nfence\nSource: default/shop:handoffs/2026-11/x.md\n\nbody")
+    assert (b"Handoff text" in post.start()) == is_given
+    assert post.is_open != is_given
 
 
 def test_never_more_than_ten_thousand_characters(post: Post) -> None:

@@ -12,10 +12,14 @@ from terminals import Agent, Room
 from ai_memory.capture import attribution
 from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.batches import Place
+from ai_memory.capture.draining import Drainer
 from ai_memory.config import combine
+from ai_memory.model import Caller
+from ai_memory.paths import DataDir
 from ai_memory.scope.hook_policy import compile_policy
 from ai_memory.scope.markers import nearest_markers
 from ai_memory.scope.policy import policy_at
+from ai_memory.store.memory import Memory
 
 
 class Two(Desk):
@@ -114,6 +118,26 @@ def test_a_policy_there_that_is_not_compiled_keeps_metadata_only(desk: Two) -> N
     assert event is not None
     assert set(event["flags"]) == {"metadata-only", "policy-unknown"}
     assert "output" not in event
+
+
+@pytest.mark.parametrize("folder", ["", "deep/down"])
+def test_a_policy_there_is_compiled_by_the_next_drain(desk: Two, folder: str) -> None:
+    """Though no agent ever began there."""
+    (desk.data / "wiki").rmdir()
+    memory = Memory.open(
+        DataDir(desk.data), caller=Caller(cwd=None, environ={}, home=str(desk.data.parent), face="drain")
+    )
+    memory.create()
+    below = desk.other / folder
+    below.mkdir(parents=True, exist_ok=True)
+    (below / ".ai-memory.toml").write_text('[capture]\nignore_paths = ["x"]\n')
+    flags = []
+    for _ in range(2):
+        event = desk.tool(file_path=str(below / "book.py"))
+        assert event is not None
+        flags.append(set(event.get("flags", [])))
+        Drainer(memory).run()
+    assert flags == [{"metadata-only", "policy-unknown"}, set()]
 
 
 def test_an_allow_list_asks_for_a_marker_there_too(desk: Two) -> None:

@@ -8,10 +8,13 @@ import pytest
 from hook_runs import Desk
 from typer.testing import CliRunner
 
+from ai_memory.capture.draining import Drainer
 from ai_memory.cli.app import app
 from ai_memory.hook_spool import LOOK_EVERY
+from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 from ai_memory.scope.hook_policy import HOOK_SETTINGS
+from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, directory_names, open_name
 
 
@@ -83,6 +86,21 @@ def test_a_changed_setting_reaches_the_next_hook(
     assert "policy-unknown" not in left
     desk.ai_memory("config", "unset", key)
     assert (word in act(desk)) is not lets_in
+
+
+@pytest.mark.parametrize("where", ["config", "marker"])
+@pytest.mark.parametrize("is_edited", [True, False], ids=["edited", "new"])
+def test_a_source_that_forbids_claims_holds_before_a_drain_compiled_it(
+    desk: Configured, where: str, is_edited: bool
+) -> None:
+    source = desk.data / "config.toml" if where == "config" else desk.checkout / ".ai-memory.toml"
+    if is_edited:
+        source.write_text("[handoff]\nclaim_on_session_start = true\n")
+        Drainer(Memory.open(DataDir(desk.data), caller=Caller(cwd=None, environ={}, home="/", face="drain"))).run()
+    source.write_text("[handoff]\nclaim_on_session_start = false\n")
+    told = desk.start()
+    assert "HANDOFF" not in told
+    assert "open, not taken" in told
 
 
 def test_every_setting_of_hooks_is_tried_in_this_file() -> None:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import threading
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from ai_memory import hook_front
 
@@ -118,30 +121,94 @@ def test_of_six_that_start_at_once_after_one_end_exactly_one_is_given_the_work(m
     assert len([answer for answer in answers if "order 4711" in given(answer)]) == 1
 
 
-def test_a_killed_terminal_hands_over(machine: Machine) -> None:
-    """Hooks that are children of a harness, which is then killed: no end is ever told."""
-    session = str(uuid.uuid4())
-    harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=machine.environ
-    )
-    assert harness.stdin is not None
-    assert harness.stdout is not None
-    calls: list[tuple[str, dict[str, object]]] = [
-        ("SessionStart", {"source": "startup"}),
-        ("UserPromptSubmit", {"prompt": "Round the bill of order 4711 once."}),
-        ("PostToolUse", {"tool_name": "Edit", "tool_input": {"file_path": str(machine.checkout / "till.py")}}),
-        ("Stop", {}),
-    ]
-    for event, more in calls:
-        payload = {"session_id": session, "cwd": str(machine.checkout), "hook_event_name": event} | more
-        call = {"words": machine.words(event, "claude-code"), "payload": json.dumps(payload)}
-        harness.stdin.write(json.dumps(call).encode() + b"\n")
-        harness.stdin.flush()
-        assert harness.stdout.readline() == b"\n"
+class Terminal:
+    """An agent at work whose hooks are its children, or those of what it runs them by."""
+
+    def __init__(self, machine: Machine, form: str) -> None:
+        self._machine = machine
+        self._form = form
+        self._session = str(uuid.uuid4())
+        self._harness = subprocess.Popen(
+            [sys.executable, "-c", HARNESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=machine.environ
+        )
+
+    def work(self) -> None:
+        self.tell("SessionStart", source="startup")
+        self.tell("UserPromptSubmit", prompt="Round the bill of order 4711 once.")
+        edit = {"file_path": str(self._machine.checkout / "till.py")}
+        self.tell("PostToolUse", tool_name="Edit", tool_input=edit)
+        self.tell("Stop")
+        self._machine.settle()
+
+    def tell(self, event: str, **more: object) -> None:
+        assert self._harness.stdin is not None
+        assert self._harness.stdout is not None
+        payload = {"session_id": self._session, "cwd": str(self._machine.checkout), "hook_event_name": event} | more
+        words = FORMS[self._form](self._machine.words(event, "claude-code"), self._machine.home)
+        self._harness.stdin.write(json.dumps({"words": words, "payload": json.dumps(payload)}).encode() + b"\n")
+        self._harness.stdin.flush()
+        assert self._harness.stdout.readline() == b"\n"
+
+    def kill(self) -> None:
+        self._harness.send_signal(signal.SIGKILL)
+        self._harness.communicate()
+
+
+def _script(words: list[str], home: Path, first_line: str, call: str) -> list[str]:
+    script = home / "hook-script"
+    script.write_text(f"{first_line}\n{call}\n")
+    script.chmod(0o700)
+    return [str(script), *words]
+
+
+FORMS: dict[str, Callable[[list[str], Path], list[str]]] = {
+    "direct": lambda words, _: words,
+    "sh": lambda words, _: ["/bin/sh", "-c", shlex.join(words)],
+    "sh; true": lambda words, _: ["/bin/sh", "-c", f"{shlex.join(words)}; true"],
+    "sh || true 2>>log": lambda words, home: ["/bin/sh", "-c", f"{shlex.join(words)} 2>>{home}/log || true"],
+    "sh in bash": lambda words, _: ["bash", "-lc", f"true; sh -c {shlex.quote(shlex.join(words) + '; true')}; true"],
+    "installed": lambda words, _: [
+        *("/bin/sh", "-c"),
+        f"P={words[0]}; [ -x $P ] && exec $P {shlex.join(words[1:])} || exit 0",
+    ],
+    "script": lambda words, home: _script(words, home, "#!/bin/sh", '"$@"; true'),
+    "timeout": lambda words, _: ["/bin/sh", "-c", f"timeout 20 {shlex.join(words)}; true"],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_agent_hands_over_when_its_terminal_is_killed_and_not_before(machine: Machine, form: str) -> None:
+    """However its hooks are run. No end is ever told."""
+    terminal = Terminal(machine, form)
+    terminal.work()
+    while_it_runs = machine.hook("SessionStart", str(uuid.uuid4()), agent="codex", source="startup")
     machine.settle()
-    harness.send_signal(signal.SIGKILL)
-    harness.wait()
-    harness.stdin.close()
-    harness.stdout.close()
+    terminal.kill()
+    afterwards = machine.hook("SessionStart", str(uuid.uuid4()), agent="codex", source="startup")
+    assert "order 4711" not in given(while_it_runs)
+    assert "order 4711" in given(afterwards)
+
+
+def test_a_launcher_that_cannot_be_looked_past_is_taken_for_no_agent(
+    machine: Machine, monkeypatch: MonkeyPatch
+) -> None:
+    """It is gone a moment later, while the agent works on."""
+    launch = f"#!{sys.executable}\nimport subprocess, sys"
+    call = "subprocess.run(sys.argv[1:] + ['--unknown'])"
+    monkeypatch.setitem(FORMS, "launcher", lambda words, home: _script(words, home, launch, call))
+    terminal = Terminal(machine, "launcher")
+    terminal.work()
     answer = machine.hook("SessionStart", str(uuid.uuid4()), agent="codex", source="startup")
-    assert "order 4711" in given(answer)
+    terminal.kill()
+    assert "order 4711" not in given(answer)
+
+
+def test_hooks_that_shells_run_for_a_harness_without_session_ids_tell_of_one_session(machine: Machine) -> None:
+    words = machine.words("user-prompt", "copilot-cli")
+    for prompt in ("Round the bill.", "And the tax.", "Run the tests."):
+        payload = json.dumps({"cwd": str(machine.checkout), "prompt": prompt})
+        command = FORMS["sh; true"](words, machine.home)
+        subprocess.run(command, input=payload.encode(), env=machine.environ, check=True, timeout=30)
+    machine.settle()
+    (session,) = json.loads(machine.command("sessions", "--json"))["sessions"]
+    assert session["prompts"] == 3

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import string
+import time
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,20 @@ def test_what_is_no_file_is_listed_and_goes(room: Room, aside: Path) -> None:
 
 
 def test_a_retried_event_waits_again(room: Room, aside: Path) -> None:
-    assert room.json("quarantine", "retry", SECOND)["events"][0]["event"] == SECOND
+    young = f"{time.time_ns()}-1-0a0b0c0d"
+    for ending in (".json", ".reason.json"):
+        (aside / f"{SECOND}{ending}").rename(aside / f"{young}{ending}")
+    assert room.json("quarantine", "retry", young)["events"][0]["event"] == young
     assert sorted(path.name for path in aside.iterdir()) == [f"{FIRST}.json", f"{FIRST}.reason.json"]
-    assert (room.data_dir / "spool" / f"{SECOND}.json").exists()
+    assert (room.data_dir / "spool" / f"{young}.json").exists()
+
+
+def test_an_event_that_is_too_old_to_be_applied_stays_and_the_answer_says_why(room: Room, aside: Path) -> None:
+    told = room.json("quarantine", "retry", "--all")
+    assert told["events"] == []
+    assert "2 events are older than 90 days" in told["gaps"][0]
+    assert "no event waits again" in room.ok("quarantine", "retry", FIRST)
+    assert len(list(aside.iterdir())) == 4
 
 
 def test_dropping_shows_what_would_go_and_acts_when_confirmed(room: Room, aside: Path) -> None:

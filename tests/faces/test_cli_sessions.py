@@ -118,6 +118,8 @@ def test_a_session_is_read_page_by_page_by_kind_and_by_words(room: Room) -> None
     assert ([row["text"] for row in found["observations"]], found["total"]) == (["step 3 of the mill"], 1)
     assert "no observations" in room.ok("session", SESSION, "--query", '"*( ')
     assert room.run("session", SESSION, "--query", " ").exit_code == 2
+    assert room.run("session", SESSION, "--kinds", "stop,nonsense").exit_code == 2
+    assert room.run("session", SESSION, "--kinds", "handoff-claimed").exit_code == 0
 
 
 def test_one_session_is_ended_at_once_and_again_without_change(three: Room) -> None:
