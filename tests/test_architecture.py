@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config", "scope"),
     ("hook",),
     ("harnesses",),
+    ("providers",),
     ("store",),
     ("search",),
     ("capture",),
@@ -56,6 +57,12 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "yaml": ("text/",),
 }
 """The one room that may import each foreign package (and the one file that may import a SQLite library)."""
+
+OPTIONAL: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("fastembed", "loguru", "numpy", "onnxruntime", "tokenizers"), ("providers/",)),
+    "sqlite_vec": ("store/driver.py",),
+}
+"""The same for packages of extras, and for those that fastembed brings along. They are imported by name, or found."""
 
 STANDARD_LIBRARY = sys.stdlib_module_names | {"_sha2"}
 """`_sha2` is the standard library's from Python 3.12 on."""

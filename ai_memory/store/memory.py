@@ -150,6 +150,22 @@ class Memory:
             raise StoreFault("Another command is rebuilding the index.", hint="Wait for it, then look again.")
         return made
 
+    def change_index(self, work: Callable[[Connection], T]) -> T:
+        """Do that work in one transaction of the index, under the writer lock. For what was computed without it.
+
+        Raises LockBusy; StoreFault where the disk refuses it or nothing may be written here.
+        """
+        from ai_memory.store.indexing import WriterIndex
+        from ai_memory.store.writing import writer_lock
+
+        def worked(connection: Connection) -> T:
+            with driver.transaction(connection):
+                return work(connection)
+
+        self._refuse_read_only()
+        with writer_lock(self).held(self.lock_timeout_s), closing(WriterIndex(self.data_dir)) as index:
+            return index.change(worked)
+
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""
         from ai_memory.store.writing import Hindered, Writer
