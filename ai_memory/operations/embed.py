@@ -69,7 +69,7 @@ def embed(
 
     begun = time.monotonic()
     choice = choose(configured(memory))
-    if choice is None and not prune:
+    if choice is None and not (prune or dry_run):
         raise MemoryFault("nobody makes vectors here: no encoder is installed or configured", hint=_WAYS)
     with memory.reading() as snapshot:
         scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)

@@ -47,10 +47,8 @@ def vector_state(snapshot: Snapshot, choice: "Choice | None", wanted: Filter | N
     rows = vectors.encoders(snapshot.index)
     own = next((row for row in rows if choice is not None and choice.made(row.encoder)), None)
     conditions, parameters = (wanted or Filter()).sql()
-    missing = 0
-    if choice is not None:
-        number = own.id if own else None
-        missing = vectors.missing(snapshot.index, number, conditions=conditions, parameters=parameters)
+    number = own.id if own else None
+    missing = vectors.missing(snapshot.index, number, conditions=conditions, parameters=parameters)
     mine = own.vectors if own else 0
     row = encoder_row(choice, own.encoder if own else None)
     return VectorState(row, mine, missing, sum(row.vectors for row in rows) - mine)

@@ -105,9 +105,7 @@ def _fastembed(embed: Embed) -> Choice:
 
 
 def _hosted(provider: str, config: Config) -> Choice:
-    from ai_memory.providers.hosted import SERVICES, Address, Hosted, key_of
-    from ai_memory.providers.post import AT_WORK, SOMEBODY_WAITS
-    from ai_memory.text.sanitize import OwnPatterns
+    from ai_memory.providers.services import SERVICES, Address, key_of
 
     embed, service = config.embed, SERVICES[provider]
     model = embed.model or service.model
@@ -117,9 +115,13 @@ def _hosted(provider: str, config: Config) -> Choice:
             raise ModelFault(f"{provider} needs {key}", hint=f"ai-memory config set {key} …")
     query, document = _prefixes(embed, known(model))
     address = Address(provider, base_url, model, embed.dim or service.dim, query, document)
-    own = OwnPatterns(config.sanitize.extra_patterns, config.sanitize.allowlist)
 
     def load(how: How) -> Embedder:
+        from ai_memory.providers.hosted import Hosted
+        from ai_memory.providers.post import AT_WORK, SOMEBODY_WAITS
+        from ai_memory.text.sanitize import OwnPatterns
+
+        own = OwnPatterns(config.sanitize.extra_patterns, config.sanitize.allowlist)
         patience = SOMEBODY_WAITS if how.somebody_waits else AT_WORK
         return Hosted(address, key_of(provider, how.environ), patience=patience, own=own)
 

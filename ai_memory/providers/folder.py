@@ -142,7 +142,7 @@ class Local:
         output = self._graph.run(text)
         if output.ndim == 2:
             output = output[0] if self._pooling == "cls" else output.mean(axis=0)
-        if output.ndim != 1:
+        if output.ndim != 1 or len(output) < 2:
             raise ModelFault("the model gives no vector for a text", hint="name a model for embeddings")
         numbers: list[float] = output.tolist()
         return numbers

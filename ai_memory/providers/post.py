@@ -45,7 +45,7 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
         req: urllib.request.Request,
         fp: IO[bytes],
         code: int,
-        msg: str,
+        msg: str,  # noqa: ARG002 (urllib's own signature)
         headers: Message,
         newurl: str,
     ) -> urllib.request.Request:

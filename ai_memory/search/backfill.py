@@ -126,12 +126,13 @@ class _Run:
         new = [chunk for chunk in chunks if chunk.hash not in found]
         if new:
             made = self._embedded(new)
-            assert done.encoder is not None
+            done.encoder = self._loaded().encoder  # after the first vectors, since a service is known by them
             self._cache.put(done.encoder, [(chunk.hash, vector) for chunk, vector in made])
             done.embedded += len(made)
-            done._waiting += made
             if before not in (None, done.encoder):
-                found = {}  # another encoder's; the next slab asks for these chunks again
+                found = {}  # another encoder's, like what waits; the next slab asks for these chunks again
+                done._waiting.clear()
+            done._waiting += made
         known = [(chunk, found[chunk.hash]) for chunk in chunks if chunk.hash in found]
         done.cached += len(known)
         done._waiting += known
@@ -167,9 +168,6 @@ class _Run:
     def _loaded(self) -> Embedder:
         if self._embedder is None:
             self._embedder = self._choice.load(self._how)
-            if self._done.encoder not in (None, self._embedder.encoder):
-                self._done._waiting.clear()
-            self._done.encoder = self._embedder.encoder
         return self._embedder
 
     def _tell(self) -> None:

@@ -166,6 +166,22 @@ class Memory:
         with writer_lock(self).held(self.lock_timeout_s), closing(WriterIndex(self.data_dir)) as index:
             return index.change(worked)
 
+    @contextmanager
+    def embedding_alone(self) -> Iterator[bool]:
+        """True inside the block for the one drain that makes vectors; the others leave it to that one."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.data_dir.locks / "embed.lock", mode=0o600, fallback_to_soft=False, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""
         from ai_memory.store.writing import Hindered, Writer
