@@ -109,7 +109,7 @@ class Setting:
             case Kind.CHOICE:
                 return self.checked(plain.strip("\"'"))
             case Kind.TEXT:
-                return self.checked(text)
+                return self.checked(_unquoted(text))
             case Kind.WORDS | Kind.PATTERNS:
                 return self.checked(self._split(plain))
 
@@ -152,6 +152,17 @@ class Setting:
         if self.kind is Kind.PATTERNS:
             return [plain] if plain else []
         return [word for part in plain.split(",") if (word := part.strip())]
+
+
+def _unquoted(text: str) -> object:
+    """The text as it stands, blanks and all; one in double quotes as TOML reads it."""
+    plain = text.strip()
+    if len(plain) < 2 or not plain.startswith('"') or not plain.endswith('"'):
+        return text
+    try:
+        return read(f"value = {plain}").get("value")
+    except BrokenToml:
+        return text
 
 
 def setting(default: object, kind: Kind, description: str, **bounds: Any) -> Any:

@@ -172,7 +172,7 @@ def test_each_foreign_package_has_one_importing_room() -> None:
         if is_ours(found.target) or (top in STANDARD_LIBRARY and top not in THIRD_PARTY):
             continue
         place = MODULES[found.source].relative_to(PACKAGE).as_posix()
-        if not place.startswith(THIRD_PARTY.get(top, ())):
+        if not place.startswith((THIRD_PARTY | OPTIONAL).get(top, ())):
             strangers.append(str(found))
     assert strangers == []
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ai_memory.config_table import Config, Embed
+from ai_memory.config_table import Config
 from ai_memory.model import Encoder
 from ai_memory.providers.embedder import Embedder, ModelFault
 from ai_memory.providers.known import MINILM, Known, known
@@ -52,69 +52,69 @@ class How:
 
 def choose(config: Config | None) -> Choice | None:
     """The embedder that holds, or None. Errors: ModelFault where a folder is configured that holds no model."""
-    embed = config.embed if config is not None else Embed()
-    provider = embed.provider
+    config = config or Config()
+    provider = config.embed.provider
     if provider is None:
         provider = "fastembed" if find_spec("fastembed") is not None else "none"
     match provider:
         case "none":
             return None
         case "local":
-            return _local(embed)
+            return _local(config)
         case "fastembed":
-            return _fastembed(embed)
+            return _fastembed(config)
         case _:
-            return _hosted(provider, config or Config())
+            return _hosted(provider, config)
 
 
-def _prefixes(embed: Embed, model: Known) -> tuple[str, str]:
-    query = model.query_prefix if embed.query_prefix is None else embed.query_prefix
-    document = model.document_prefix if embed.document_prefix is None else embed.document_prefix
+def _prefixes(config: Config, model: Known) -> tuple[str, str]:
+    query = model.query_prefix if config.embed.query_prefix is None else config.embed.query_prefix
+    document = model.document_prefix if config.embed.document_prefix is None else config.embed.document_prefix
     return query, document
 
 
-def _local(embed: Embed) -> Choice:
+def _local(config: Config) -> Choice:
     from ai_memory.providers.folder import Local, find
 
-    folder = find(embed.path)
-    query, document = _prefixes(embed, known(embed.model or folder.model.parent.name))
+    folder = find(config.embed.path)
+    query, document = _prefixes(config, known(config.embed.model or folder.model.parent.name))
 
     def load(_: How) -> Embedder:
-        return Local(folder, pooling=embed.pooling, query_prefix=query, document_prefix=document)
+        return Local(folder, pooling=config.embed.pooling, query_prefix=query, document_prefix=document)
 
     return Choice("local", folder.name, document, query, 0, True, load)
 
 
-def _fastembed(embed: Embed) -> Choice:
-    model = known(embed.model) if embed.model else MINILM
-    query, document = _prefixes(embed, model)
+def _fastembed(config: Config) -> Choice:
+    model = known(config.embed.model) if config.embed.model else MINILM
+    query, document = _prefixes(config, model)
 
     def load(how: How) -> Embedder:
         from ai_memory.providers.fast import Fast
 
         return Fast(
             model,
-            path=embed.path,
+            path=config.embed.path,
             cache=how.models,
             may_download=how.may_download,
             query_prefix=query,
             document_prefix=document,
         )
 
-    return Choice("fastembed", model.name, document, query, 0, embed.provider is not None, load)
+    return Choice("fastembed", model.name, document, query, 0, config.embed.provider is not None, load)
 
 
 def _hosted(provider: str, config: Config) -> Choice:
     from ai_memory.providers.services import SERVICES, Address, key_of
 
-    embed, service = config.embed, SERVICES[provider]
-    model = embed.model or service.model
-    base_url = (embed.base_url or service.base_url).rstrip("/")
+    service = SERVICES[provider]
+    model = config.embed.model or service.model
+    base_url = (config.embed.base_url or service.base_url).rstrip("/")
     for value, key in ((base_url, "embed.base_url"), (model, "embed.model")):
         if not value:
             raise ModelFault(f"{provider} needs {key}", hint=f"ai-memory config set {key} …")
-    query, document = _prefixes(embed, known(model))
-    address = Address(provider, base_url, model, embed.dim or service.dim, query, document)
+    query, document = _prefixes(config, known(model))
+    address = Address(provider, base_url, model, config.embed.dim or service.dim, query, document)
 
     def load(how: How) -> Embedder:
         from ai_memory.providers.hosted import Hosted

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import Any, Protocol
 
-from ai_memory.config_table import Rerank
+from ai_memory.config_table import Config
 from ai_memory.providers.embedder import ModelFault
 from ai_memory.providers.folder import Graph, find, imported
 
@@ -19,13 +19,13 @@ class Reranker(Protocol):
         """How well they fit, 0 to 1. Errors: ModelFault."""
 
 
-def load(settings: Rerank, models: Path) -> Reranker | None:
+def load(config: Config, models: Path) -> Reranker | None:
     """The configured one, or None. Fetches nothing: somebody waits. Errors: ModelFault."""
-    match settings.provider:
+    match config.rerank.provider:
         case "local":
-            return LocalReranker(settings.path)
+            return LocalReranker(config.rerank.path)
         case "fastembed":
-            return FastReranker(settings.model or USUAL_MODEL, settings.path, models)
+            return FastReranker(config.rerank.model or USUAL_MODEL, config.rerank.path, models)
         case _:
             return None
 

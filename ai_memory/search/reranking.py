@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ai_memory.errors import MemoryFault
 
 if TYPE_CHECKING:
-    from ai_memory.config_table import Rerank
+    from ai_memory.config_table import Config
     from ai_memory.providers.reranker import Reranker
     from ai_memory.store.memory import Memory
 
@@ -32,7 +32,7 @@ def rerank(
     memory: "Memory",
     query: str,
     passages: Sequence[str],
-    settings: "Rerank | None",
+    config: "Config | None",
     *,
     now_s: Callable[[], float] = time.monotonic,
 ) -> Reranked:
@@ -40,16 +40,16 @@ def rerank(
 
     Without a configured reranker nothing is imported and nothing is scored.
     """
-    if settings is None or settings.provider == "none" or not passages:
+    if config is None or config.rerank.provider == "none" or not passages:
         return Reranked()
-    until_s = now_s() + settings.budget_ms / 1000
+    until_s = now_s() + config.rerank.budget_ms / 1000
     scores: list[float] = []
     gap = ""
     try:
-        model = _model(settings, memory.data_dir.models)
-        for passage in passages[: settings.top]:
+        model = _model(config, memory.data_dir.models)
+        for passage in passages[: config.rerank.top]:
             if now_s() >= until_s:
-                gap = f"the second look had time for {len(scores)} of {min(len(passages), settings.top)} pages"
+                gap = f"the second look had time for {len(scores)} of {min(len(passages), config.rerank.top)} pages"
                 break
             scores.append(model.score(query, passage))
     except MemoryFault as fault:
@@ -58,10 +58,10 @@ def rerank(
 
 
 @lru_cache(maxsize=1)
-def _model(settings: "Rerank", models: Path) -> "Reranker":
+def _model(config: "Config", models: Path) -> "Reranker":
     """The loaded model, once a process: the bridge answers many queries."""
     from ai_memory.providers.reranker import load  # brings onnxruntime
 
-    model = load(settings, models)
+    model = load(config, models)
     assert model is not None
     return model

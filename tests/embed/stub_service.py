@@ -65,15 +65,14 @@ def serving(stub: Stub) -> Iterator[Stub]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
-            asked = Asked(
-                self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(self.rfile.read(length))
-            )
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            asked = Asked(self.path, headers, json.loads(self.rfile.read(length)))
             stub.asked.append(asked)
             stub.before(asked)
-            status, headers, answer = stub.answers.pop(0) if stub.answers else (200, {}, stub.answer(asked))
+            status, more, answer = stub.answers.pop(0) if stub.answers else (200, {}, stub.answer(asked))
             content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
-            for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            for name, value in {"Content-Length": str(len(content)), **more}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)

@@ -157,7 +157,7 @@ def test_vectors_of_another_length_than_before_are_refused(stub: Stub) -> None:
     model = hosted(stub)
     model.embed_query("q")
     stub.dim = DIM * 2
-    with pytest.raises(ModelFault, match="set embed.dim"):
+    with pytest.raises(ModelFault, match=r"set embed\.dim"):
         model.embed_query("q")
 
 

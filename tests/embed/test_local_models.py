@@ -3,6 +3,7 @@
 import os
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,13 +84,17 @@ def test_a_cross_encoder_is_no_embedder(tmp_path: Path) -> None:
 # ---- the second look
 
 
+def with_rerank(**settings: Any) -> Config:
+    return Config(rerank=Rerank(**settings))
+
+
 def memory(tmp_path: Path) -> Memory:
     caller = Caller(cwd=str(tmp_path), environ=dict(os.environ), home=os.environ["HOME"])
     return Memory.open(DataDir(tmp_path / "data"), caller=caller)
 
 
 def test_the_second_look_orders_by_the_cross_encoder(tmp_path: Path) -> None:
-    settings = Rerank(provider="local", path=str(make_cross_encoder(tmp_path / "m")))
+    settings = with_rerank(provider="local", path=str(make_cross_encoder(tmp_path / "m")))
     passages = ["lock", "cat cat cat", "tax", "lock"]
     found = rerank(memory(tmp_path), "queue", passages, settings)
     assert found.gap == ""
@@ -97,29 +102,28 @@ def test_the_second_look_orders_by_the_cross_encoder(tmp_path: Path) -> None:
 
 
 def test_the_rest_keeps_its_place_when_the_time_is_over(tmp_path: Path) -> None:
-    settings = Rerank(provider="local", path=str(make_cross_encoder(tmp_path / "m")), budget_ms=1000)
+    settings = with_rerank(provider="local", path=str(make_cross_encoder(tmp_path / "m")), budget_ms=1000)
     clock = count(0, 0.3)
-    found = rerank(
-        memory(tmp_path), "queue", ["lock", "cat", "tax", "till", "till"], settings, now_s=lambda: next(clock)
-    )
+    passages = ["lock", "cat", "tax", "till", "till"]
+    found = rerank(memory(tmp_path), "queue", passages, settings, now_s=lambda: next(clock))
     assert len(found.scores) == 3
     assert found.gap == "the second look had time for 3 of 5 pages"
     assert found.order(5)[3:] == [3, 4]
 
 
 def test_only_the_top_is_looked_at(tmp_path: Path) -> None:
-    settings = Rerank(provider="local", path=str(make_cross_encoder(tmp_path / "m")), top=2)
+    settings = with_rerank(provider="local", path=str(make_cross_encoder(tmp_path / "m")), top=2)
     assert len(rerank(memory(tmp_path), "queue", ["lock", "cat", "tax"], settings).scores) == 2
 
 
 def test_a_reranker_that_is_not_there_is_a_gap(tmp_path: Path) -> None:
-    found = rerank(memory(tmp_path), "q", ["a", "b"], Rerank(provider="local", path=str(tmp_path / "nowhere")))
+    found = rerank(memory(tmp_path), "q", ["a", "b"], with_rerank(provider="local", path=str(tmp_path / "nowhere")))
     assert "no second look" in found.gap
     assert found.order(2) == [0, 1]
 
 
 def test_without_a_reranker_nothing_is_scored(tmp_path: Path) -> None:
-    assert rerank(memory(tmp_path), "q", ["a"], Rerank()) == rerank(memory(tmp_path), "q", ["a"], None) == Reranked()
+    assert rerank(memory(tmp_path), "q", ["a"], Config()) == rerank(memory(tmp_path), "q", ["a"], None) == Reranked()
 
 
 @pytest.mark.parametrize("outputs", [[], [1.0, 2.0, 3.0], [float("nan")]])

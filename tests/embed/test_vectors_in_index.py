@@ -102,7 +102,7 @@ def test_the_cache_is_private_and_holds_no_text(room: EmbedRoom) -> None:
     room.write("notes/a.md", "unmistakable")
     room.embed()
     room.query("incomparable")
-    files = [path for path in room.data.glob("cache.db*")]
+    files = list(room.data.glob("cache.db*"))
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     content = b"".join(path.read_bytes() for path in files)
     assert b"unmistakable" not in content
