@@ -89,6 +89,69 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class Embed:
+    """What turns texts into vectors, so that pages are found by their meaning."""
+
+    provider: str | None = setting(
+        None,
+        Kind.CHOICE,
+        "Who makes the vectors: a model on this machine (fastembed, local), a service that you name, or nobody.",
+        choices=("none", "fastembed", "local", "openai-compat", "openai", "voyage", "google"),
+        unset_text="fastembed where it is installed, else nobody",
+    )
+    model: str = setting("", Kind.TEXT, "Name of the model; empty is the provider's usual one.", max_chars=200)
+    path: str = setting(
+        "", Kind.TEXT, "Folder with the model's files, such as model.onnx and tokenizer.json.", max_chars=4096
+    )
+    base_url: str = setting("", Kind.TEXT, "Where a service listens, if not at its usual place.", max_chars=2048)
+    dim: int = setting(
+        0, Kind.NUMBER, "Length of a vector, where a service offers several; 0 asks for none.", highest=8192
+    )
+    pooling: str | None = setting(
+        None,
+        Kind.CHOICE,
+        "How the model in the folder sums a text up.",
+        choices=("mean", "cls"),
+        unset_text="what 1_Pooling/config.json says, else mean",
+    )
+    query_prefix: str | None = setting(
+        None, Kind.TEXT, "Stands before each query.", max_chars=500, unset_text="what the model was trained with"
+    )
+    document_prefix: str | None = setting(
+        None,
+        Kind.TEXT,
+        "Stands before each text; another one needs new vectors.",
+        max_chars=500,
+        unset_text="what the model was trained with",
+    )
+    in_drain: bool = setting(
+        False, Kind.SWITCH, "Let the drain make vectors after sessions, by the provider that is named here."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """A second look at the best pages by a model that reads query and passage together."""
+
+    provider: str = setting(
+        "none",
+        Kind.CHOICE,
+        "Who looks again: a model on this machine, or nobody.",
+        choices=("none", "local", "fastembed"),
+    )
+    model: str = setting("", Kind.TEXT, "Name of the model for fastembed; empty is a small English one.", max_chars=200)
+    path: str = setting("", Kind.TEXT, "Folder with model.onnx and tokenizer.json.", max_chars=4096)
+    top: int = setting(20, Kind.NUMBER, "How many of the best pages are looked at again.", lowest=1, highest=100)
+    budget_ms: int = setting(
+        1_500,
+        Kind.NUMBER,
+        "After so long the rest keeps its place; loading the model counts.",
+        lowest=50,
+        highest=60_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Ingest:
     """Events that are dropped before they are stored."""
 
@@ -149,6 +212,8 @@ class Config:
     handoff: Handoff = section(Handoff)
     routing: Routing = section(Routing)
     search: Search = section(Search)
+    embed: Embed = section(Embed)
+    rerank: Rerank = section(Rerank)
     ingest: Ingest = section(Ingest)
     sanitize: Sanitize = section(Sanitize)
     hook_spool: HookSpool = section(HookSpool)

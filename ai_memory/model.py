@@ -138,3 +138,17 @@ class Caller:
     """Folders that an MCP client offers."""
     session_id: str | None = None
     agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Encoder:
+    """What made a vector. Vectors of two encoders are never compared."""
+
+    provider: str
+    model: str
+    dim: int
+    document_prefix: str = ""
+    """Stood before each text. The query's prefix is no part of this: it changes no stored vector."""
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.model}, {self.dim} numbers"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-INDEX_SCHEMA = 3
+INDEX_SCHEMA = 4
 """Number in the index's file name. No migration runs on the index: another number means a rebuild."""
 
 
@@ -43,6 +43,14 @@ class DataDir:
     @cached_property
     def index(self) -> Path:
         return self.root / f"index-{INDEX_SCHEMA}.db"
+
+    @cached_property
+    def cache(self) -> Path:
+        return self.root / "cache.db"
+
+    @cached_property
+    def models(self) -> Path:
+        return self.root / "models"
 
     @cached_property
     def spool(self) -> Path:

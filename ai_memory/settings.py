@@ -21,6 +21,7 @@ class Kind(StrEnum):
     SWITCH = "true or false"
     NUMBER = "whole number"
     CHOICE = "one of"
+    TEXT = "text"
     WORDS = "list of words"
     PATTERNS = "list of regular expressions"
 
@@ -66,6 +67,8 @@ class Setting:
                 return ", ".join(self.choices)
             case Kind.WORDS if self.choices:
                 return f"list of {', '.join(self.choices)}"
+            case Kind.TEXT:
+                return f"{self.kind.value}, at most {self.max_chars} characters"
             case _:
                 return f"{self.kind.value}, at most {self.max_items} of {self.max_chars} characters"
 
@@ -87,6 +90,10 @@ class Setting:
                 if isinstance(value, str) and value in self.choices:
                     return value
                 raise Unfit(f"one of {', '.join(self.choices)}")
+            case Kind.TEXT:
+                if isinstance(value, str) and len(value) <= self.max_chars:
+                    return value
+                raise Unfit(f"a {self.values}")
             case Kind.WORDS | Kind.PATTERNS:
                 return self._list(value)
 
@@ -101,6 +108,8 @@ class Setting:
                 return self.checked(int(plain) if re.fullmatch(r"[+-]?[0-9]{1,18}", plain) else plain)
             case Kind.CHOICE:
                 return self.checked(plain.strip("\"'"))
+            case Kind.TEXT:
+                return self.checked(_unquoted(text))
             case Kind.WORDS | Kind.PATTERNS:
                 return self.checked(self._split(plain))
 
@@ -143,6 +152,17 @@ class Setting:
         if self.kind is Kind.PATTERNS:
             return [plain] if plain else []
         return [word for part in plain.split(",") if (word := part.strip())]
+
+
+def _unquoted(text: str) -> object:
+    """The text as it stands, blanks and all; one in double quotes as TOML reads it."""
+    plain = text.strip()
+    if len(plain) < 2 or not plain.startswith('"') or not plain.endswith('"'):
+        return text
+    try:
+        return read(f"value = {plain}").get("value")
+    except BrokenToml:
+        return text
 
 
 def setting(default: object, kind: Kind, description: str, **bounds: Any) -> Any:

@@ -55,7 +55,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         handoff) words="begin list show accept cancel reopen" ;;
@@ -91,6 +91,7 @@ _ai_memory() {
         "backup-agents") words="--agent --output --format --data-dir --lock-timeout --json --help" ;;
         "restore-agents") words="--agent --apply --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
+        "embed") words="-n --limit --all --prune --dry-run --workspace --project --data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
         "pause") words="--for --here --data-dir --lock-timeout --json --help" ;;
         "resume") words="--all --data-dir --lock-timeout --json --help" ;;

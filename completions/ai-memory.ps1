@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-n', '--limit', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'write-page' = @('-b', '--body', '--file', '-p', '--path', '--title', '--kind', '-t', '--tag', '--tier', '--pinned', '--no-pinned', '--expires-at', '--expected-version', '--create-only', '--scope', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -33,6 +33,7 @@ $script:AiMemoryWords = @{
     'backup-agents' = @('--agent', '--output', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'restore-agents' = @('--agent', '--apply', '--data-dir', '--lock-timeout', '--json', '--help')
     'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
+    'embed' = @('-n', '--limit', '--all', '--prune', '--dry-run', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'path' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'pause' = @('--for', '--here', '--data-dir', '--lock-timeout', '--json', '--help')
     'resume' = @('--all', '--data-dir', '--lock-timeout', '--json', '--help')

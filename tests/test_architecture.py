@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hook",),
     ("harnesses",),
     ("transcripts",),
+    ("providers",),
     ("store",),
     ("wiring",),
     ("search",),
@@ -61,6 +62,12 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "yaml": ("text/",),
 }
 """The one room that may import each foreign package (and the one file that may import a SQLite library)."""
+
+OPTIONAL: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("fastembed", "loguru", "numpy", "onnxruntime", "tokenizers"), ("providers/",)),
+    "sqlite_vec": ("store/driver.py",),
+}
+"""The same for packages of extras, and for those that fastembed brings along. They are imported by name, or found."""
 
 STANDARD_LIBRARY = sys.stdlib_module_names | {"_sha2"}
 """`_sha2` is the standard library's from Python 3.12 on."""
@@ -194,7 +201,7 @@ def test_each_foreign_package_has_one_importing_room() -> None:
         if is_ours(found.target) or (top in STANDARD_LIBRARY and top not in THIRD_PARTY):
             continue
         place = MODULES[found.source].relative_to(PACKAGE).as_posix()
-        if not place.startswith(THIRD_PARTY.get(top, ())):
+        if not place.startswith((THIRD_PARTY | OPTIONAL).get(top, ())):
             strangers.append(str(found))
     assert strangers == []
 

@@ -125,7 +125,11 @@ def drain_all(data_dir: DataDir, outcome: Outcome, *, patience_s: float | None, 
         finally:
             lock.release()
         if not _waiting(data_dir) - before:
-            return
+            break
+    if outcome.pages:
+        from ai_memory.capture.embedding import embed_after_drain  # only where a page was written
+
+        embed_after_drain(memory or _memory(data_dir))
 
 
 class _Parser(argparse.ArgumentParser):

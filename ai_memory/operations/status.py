@@ -15,6 +15,7 @@ from ai_memory.operations.looking import look_around
 from ai_memory.operations.pause import CaptureState, capture_state, capture_words
 from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
+from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
 from ai_memory.store import driver
 from ai_memory.store.head import read_head
 from ai_memory.store.reading import is_writable
@@ -26,6 +27,7 @@ from ai_memory.text.times import DAY_US
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ai_memory.providers.choose import Choice
     from ai_memory.store.memory import Memory
 
 LEAST_FREE_BYTES = 1 << 20
@@ -108,6 +110,7 @@ class Status:
     driver: DriverState
     lock: LockState | None
     capture: CaptureState
+    vectors: VectorState
     degraded: tuple[str, ...]
     """One sentence for each thing that is not as it must be."""
     gaps: tuple[str, ...]
@@ -127,6 +130,7 @@ def status(
     Use it when recall or capture seems to fail.
     """
     problems: list[str] = []
+    settings = _settings(memory, problems)
     left = () if line else adopt_by_hand(memory, problems)
     with memory.reading() as snapshot:
         scope, untold = resolve_if_told(memory, workspace, project, snapshot=snapshot)
@@ -134,7 +138,7 @@ def status(
         mine = snapshot.pages(workspace=scope.workspace, project=scope.project, limit=1).total if scope else 0
         faults = snapshot.faults() if held.faulty_pages else []
         indexed, gaps = snapshot.head, (*snapshot.gaps, *left)
-    settings = _settings(memory, problems)
+        vectors = VectorState() if line else vector_state(snapshot, _choice(settings, problems))
     problems += untold
     sessions, open_sessions, observations, drain = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
@@ -165,6 +169,7 @@ def status(
         DriverState(driver.DRIVER_NAME, driver.SQLITE_VERSION, driver.HAS_EXTENSIONS),
         _lock(memory),
         capture,
+        vectors,
         tuple(problems),
         gaps,
         told,
@@ -192,6 +197,17 @@ def _settings(memory: "Memory", problems: list[str]) -> Config:
     except MemoryFault as fault:
         problems.append(f"the settings cannot be read: {fault.message}{f' ({fault.hint})' if fault.hint else ''}")
         return Config()
+
+
+def _choice(settings: Config, problems: list[str]) -> "Choice | None":
+    """The encoder that holds; None where it cannot be had, which becomes a problem."""
+    from ai_memory.providers.choose import choose  # a line for a status bar has no room for it
+
+    try:
+        return choose(settings)
+    except MemoryFault as fault:
+        problems.append(f"no vectors can be made: {fault.message} ({fault.hint})")
+        return None
 
 
 def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None]:
@@ -303,6 +319,7 @@ def status_text(result: Status) -> str:
         ("data dir", result.data_dir if result.exists else f"{result.data_dir} (not there yet)"),
         ("project", _project_words(result.scope, result.project_pages)),
         ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts"),
+        ("vectors", vector_words(result.vectors)),
         ("links", f"{counts.links}, {counts.unresolved_links} lead nowhere"),
         ("sessions", f"{counts.sessions}, {counts.open_sessions} open, {counts.observations} observations"),
         ("capture", capture_words(result.capture)),

@@ -413,6 +413,16 @@ OPERATIONS: tuple[Operation, ...] = (
         idempotent=True,
     ),
     Operation(
+        name="embed",
+        module="embed",
+        function="embed",
+        title="Make vectors of pages",
+        examples=("embed --dry-run", "embed --all --dry-run --json"),
+        text="embed_text",
+        idempotent=True,
+        open_world=True,
+    ),
+    Operation(
         name="path",
         module="setup",
         function="path",

@@ -10,6 +10,7 @@ import shutil
 import sqlite3 as _standard
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -77,6 +78,26 @@ def _open(uri: str) -> Connection:
     # no connection is ever used by two threads at once.
     connection: Connection = _sqlite.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     return connection
+
+
+def load_vector_functions(connection: Connection) -> bool:
+    """Give the connection sqlite-vec's functions; False where it, or loading anything, is not to be had.
+
+    Only the package's place is asked for: importing it imports another SQLite library.
+    """
+    if not HAS_EXTENSIONS:
+        return False
+    place = find_spec("sqlite_vec")
+    for folder in (place.submodule_search_locations or ()) if place else ():
+        try:
+            connection.enable_load_extension(True)
+            connection.load_extension(str(Path(folder) / "vec0"))
+            return True
+        except DatabaseError:
+            return False
+        finally:
+            connection.enable_load_extension(False)
+    return False
 
 
 def in_memory() -> Connection:

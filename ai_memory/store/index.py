@@ -16,6 +16,7 @@ from ai_memory.model import PageRef, Project
 from ai_memory.store.addresses import META_NAME, is_ours, meta_project, page_ref
 from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.index_schema import TABLES
+from ai_memory.store.vectors import Carried
 from ai_memory.text.chunks import Chunk, chunks
 from ai_memory.text.links import Link, links
 from ai_memory.text.page import ParsedPage, parse_leniently, plain_page
@@ -65,6 +66,7 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
     `is_empty` says that the index holds none of them yet, which saves a look-up a page in a rebuild.
     """
     rows = _Rows()
+    carried = Carried(connection)
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
     for file in files:
         named = meta_project(file.git_path)
@@ -75,10 +77,11 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
         if ref is None:
             continue
         if not is_empty:
-            _remove_page(connection, ref)
+            _remove_page(connection, ref, carried)
         if file.content is not None:
             rows.add(last + len(rows.pages) + 1, ref, file)
     rows.write(connection)
+    carried.put(range(last + 1, last + 1 + len(rows.pages)))
     return len(rows.pages)
 
 
@@ -154,11 +157,12 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
-def _remove_page(connection: Connection, ref: PageRef) -> None:
+def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> None:
     sql = "SELECT id FROM pages WHERE workspace = ? AND project = ? AND path = ?"
     row = connection.execute(sql, (ref.workspace, ref.project, ref.path)).fetchone()
     if row is None:
         return
+    carried.take(row[0])
     # An FTS table with outside content must be told the very values that it indexed.
     connection.execute(
         "INSERT INTO chunks_fts (chunks_fts, rowid, title, words, heading, body)"

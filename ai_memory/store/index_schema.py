@@ -43,5 +43,20 @@ TABLES = (
     # Looks at the work tree: what was not taken, and what was missing once (decision A6).
     "CREATE TABLE vanished (git_path TEXT PRIMARY KEY, first_seen_us INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE looks (folder TEXT PRIMARY KEY, changed_ns INTEGER NOT NULL) WITHOUT ROWID",
+    # What made vectors, and the vectors: float32, little-endian, of length 1. They go with their chunk.
+    """CREATE TABLE encoders (
+        id INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, dim INTEGER NOT NULL,
+        document_prefix TEXT NOT NULL, UNIQUE (provider, model, dim, document_prefix)
+    )""",
+    """CREATE TABLE vectors (
+        chunk_id INTEGER NOT NULL, encoder_id INTEGER NOT NULL, page_id INTEGER NOT NULL, text_hash BLOB NOT NULL,
+        code BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (chunk_id, encoder_id)
+    )""",
+    # A search over many reads this index alone: 48 bytes of signs a chunk instead of 1,536 of numbers.
+    "CREATE INDEX vectors_codes ON vectors (encoder_id, page_id, chunk_id, code)",
+    "CREATE INDEX vectors_page ON vectors (page_id)",
+    """CREATE TRIGGER chunk_gone AFTER DELETE ON chunks BEGIN
+        DELETE FROM vectors WHERE chunk_id = old.id;
+    END""",
 )
 """Rows are written in the order of git paths by a rebuild; nothing that a person sees may depend on `id`."""

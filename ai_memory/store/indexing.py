@@ -13,6 +13,7 @@ from ai_memory.paths import DataDir
 from ai_memory.store import driver, index
 from ai_memory.store.addresses import is_ours
 from ai_memory.store.blobs import blob_id
+from ai_memory.store.cached_vectors import take_cached_vectors
 from ai_memory.store.driver import Connection
 from ai_memory.store.index import IndexedFile, files_to_index
 from ai_memory.store.wiki import Wiki
@@ -77,6 +78,7 @@ class WriterIndex:
     def __init__(self, data_dir: DataDir) -> None:
         self._data_dir = data_dir
         self._connection: Connection | None = None
+        self._is_new = False
 
     def ask(self, question: Callable[[Connection], T], *, otherwise: T) -> T:
         """What the index answers; `otherwise` where there is none that can."""
@@ -100,12 +102,19 @@ class WriterIndex:
 
     def _changed(self, work: Callable[[Connection], T]) -> T:
         try:
-            return work(self._created())
+            return self._worked(work)
         except driver.FAULTS as fault:
             if not driver.is_damage(fault):
                 raise
             self._discard()
-        return work(self._created())
+        return self._worked(work)
+
+    def _worked(self, work: Callable[[Connection], T]) -> T:
+        made = work(self._created())
+        if self._is_new and self._connection is not None:
+            self._is_new = False
+            take_cached_vectors(self._connection, self._data_dir)
+        return made
 
     def _present(self) -> Connection | None:
         if self._connection is None:
@@ -115,6 +124,7 @@ class WriterIndex:
     def _created(self) -> Connection:
         if self._present() is None:
             self._connection = _create(self._data_dir.index)
+            self._is_new = True
         assert self._connection is not None
         return self._connection
 
@@ -242,6 +252,7 @@ def _build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progres
         with driver.transaction(connection):
             index.set_head(connection, head)
             connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+        take_cached_vectors(connection, data_dir)
         chunks = int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
     finally:
         connection.close()

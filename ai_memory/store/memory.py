@@ -150,6 +150,38 @@ class Memory:
             raise StoreFault("Another command is rebuilding the index.", hint="Wait for it, then look again.")
         return made
 
+    def change_index(self, work: Callable[[Connection], T]) -> T:
+        """Do that work in one transaction of the index, under the writer lock. For what was computed without it.
+
+        Raises LockBusy; StoreFault where the disk refuses it or nothing may be written here.
+        """
+        from ai_memory.store.indexing import WriterIndex
+        from ai_memory.store.writing import writer_lock
+
+        def worked(connection: Connection) -> T:
+            with driver.transaction(connection):
+                return work(connection)
+
+        self._refuse_read_only()
+        with writer_lock(self).held(self.lock_timeout_s), closing(WriterIndex(self.data_dir)) as index:
+            return index.change(worked)
+
+    @contextmanager
+    def embedding_alone(self) -> Iterator[bool]:
+        """True inside the block for the one drain that makes vectors; the others leave it to that one."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.data_dir.locks / "embed.lock", mode=0o600, fallback_to_soft=False, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""
         from ai_memory.store.writing import Hindered, Writer

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ai_memory.config import SETTINGS, file_values, set_value, unset_value
 from ai_memory.errors import MemoryFault, NotFound
+from ai_memory.settings import Kind
 from ai_memory.toml_text import layout
 
 FILE = """\
@@ -141,7 +142,8 @@ def test_any_run_of_edits_leaves_what_was_asked_for(text: str, edits: list[tuple
 def test_every_setting_can_be_set_and_unset() -> None:
     text = FILE
     for one in SETTINGS:
-        value = one.default if one.default is not None else ("x",)
+        unset = one.choices[0] if one.kind is Kind.CHOICE else "x" if one.kind is Kind.TEXT else ("x",)
+        value = one.default if one.default is not None else unset
         text = set_value(text, one.key, value)
     assert set(file_values(text, name="c")) == {one.key for one in SETTINGS}
     for one in SETTINGS:
