@@ -27,9 +27,9 @@ MAX_PATTERN = 1_024
 _W = "[A-Za-z0-9_-]"
 _X = "[A-Za-z0-9]"
 _HEX = "[0-9a-f]"
-_GAP = r"(?:[ \t]|\\\r?\n|\\{0,3}[\"'],\s{0,12}+\\{0,3}[\"']){1,8}+"
+_GAP = r"(?:[ \t]|\\\r?\n|\\{0,7}[\"'],\s{0,12}+\\{0,7}[\"']){1,8}+"
 _ARGUMENT = (
-    r"[\"']?(?P<v>(?<=')[^'\n]{4,}+(?=')|(?<=\")(?!\$[A-Za-z_{(])[^\"\n\\]{4,}+(?=\\{0,3}\")"
+    r"(?:''|\\{0,7}[\"'])?(?P<v>(?<=')[^'\n]{4,}+(?=')|(?<=\")(?!\$[A-Za-z_{(])[^\"\n\\]{4,}+(?=\\{0,7}\")"
     r"|[^\s\"'`<>|$({\[-][^\s\"'`<>|]{3,}+)"
 )
 """What stands between a flag and its value: blanks, a line that goes on, the quotes of a list of arguments; the value."""
@@ -193,7 +193,7 @@ FLAGS: tuple[Rule, ...] = (
     (
         "cli-password",
         ("curl",),
-        rf"(?i)\bcurl\b[^\n]{{0,400}}?(?:-u|--user)(?:{_GAP}|=|(?=[\"']))(?P<q>')?[^\s:\"'<>$]{{1,64}}+:"
+        rf"(?i)\bcurl\b[^\n]{{0,400}}?(?:-u|--user)(?:{_GAP}|=|(?=[\"']))(?P<q>''|\\{{0,3}}')?[^\s:\"'<>$]{{1,64}}+:"
         r"(?P<v>(?(q)[^'\n]|[^\s\"'<>$]){3,}+)",
     ),
     ("cli-password", ("sshpass",), rf"(?i)\bsshpass(?:{_GAP})-p(?:{_GAP})?{_ARGUMENT}"),
@@ -214,7 +214,7 @@ FLAGS: tuple[Rule, ...] = (
     (
         "cli-password",
         ("htpasswd",),
-        rf"(?i)\bhtpasswd -[a-z]{{0,6}}b[a-z]{{0,6}} (?:[^\s-]\S{{0,200}} ){{1,2}}{_ARGUMENT}",
+        rf"(?i)\bhtpasswd -[a-z]{{0,6}}b[a-z]{{0,6}} (?:[^\s-]\S{{0,200}}{_GAP}){{1,2}}{_ARGUMENT}",
     ),
     (
         "cli-token",
@@ -233,9 +233,9 @@ HEADERS: tuple[Rule, ...] = (
     ),
     (
         "registry-auth",
-        ("_auth", '"auth"', '"auth\\'),
-        r"(?:(?<![A-Za-z0-9])_auth|\"auth)[\"'\\]{0,8}+[ \t]{0,4}+[:=][ \t]{0,4}+[\"'\\]{0,8}+(?P<v>[A-Za-z0-9+/]{12,}+={0,2}+)"
-        r"(?![A-Za-z0-9_.(\[-])",
+        ("_auth", '"auth"', '"auth\\', ":_password"),
+        r"(?:(?<![A-Za-z0-9])_auth|:_password|\"auth)[\"'\\]{0,8}+[ \t]{0,4}+[:=][ \t]{0,4}+[\"'\\]{0,8}+(?P<v>[A-Za-z0-9+/]{8,}+={0,2}+)"
+        r"(?![A-Za-z0-9_(\[-]|\.[A-Za-z0-9_])",
     ),
     (
         "netrc-password",
@@ -376,7 +376,7 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
         from ai_memory.scrub_keys import without_private_keys  # each of these modules only for texts that need it
 
         text = without_private_keys(text, redact)
-    if "@" in text and (":/" in text or ":\\" in text or "@tcp(" in text or "@unix(" in text):
+    if "@" in text and (":/" in text or ":\\" in text or "@tcp(" in text or "@unix(" in text or "jdbc:oracle" in low):
         from ai_memory.scrub_web import without_url_secrets
 
         text = without_url_secrets(text, redact, is_mixed)
@@ -390,7 +390,7 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
     if " -" in text or '"-' in text or "'-" in text:
         text = _without(FLAGS, text, text, redact)
     text = _without(HEADERS, text, text, redact)
-    if (":" in text or "=" in text or "</" in text) and _occurs(_NAMED, low):
+    if (":" in text or "=" in text or "</" in text or '",' in text or "'," in text) and _occurs(_NAMED, low):
         from ai_memory.scrub_named import scrub_named
 
         text = scrub_named(text, redact)

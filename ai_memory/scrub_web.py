@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Redact = Callable[[str, str], str]
 
 _USERINFO = (
-    r"(:(?://|\\{1,7}+/\\{1,7}+/))"  # JSON may write `\/`, and be written in JSON
+    r"(:(?://|\\{1,15}+/\\{1,15}+/))"  # JSON may write `\/`, and be written in JSON
     r"([^\s/?#@:\[\"'<>`]{0,256}+)"
     r"(?::((?:[^\s/@\"'<>`]{0,512}+@){1,8}+)|@)"  # people write an `@` of a password as it is
 )
@@ -34,8 +34,8 @@ def without_url_secrets(text: str, redact: "Redact", is_mixed: "Callable[[str], 
         kept_user, kept = user, password
         if len(user) >= 20 and _is_plain(user) and is_mixed(user):
             kept_user = redact("url-token", user)
-        if len(password) >= 4 and not _is_example(password):
-            kept = redact("url-password", password)
+        if len(password) >= 4 and not _is_example(password) and not re.match(r"\d{1,5}[;,]", password):
+            kept = redact("url-password", password)  # but no port, with the parameters of JDBC behind it
         return f"{match[1]}{kept_user}{':' if match[3] else ''}{kept}@"
 
     text = re.sub(_USERINFO, replace, text)
@@ -88,7 +88,7 @@ def _without_dsn_passwords(text: str, literal: str, redact: "Redact") -> str:
     kept: list[str] = []
     at = 0
     while (end := text.find(literal, at)) >= 0:
-        word = re.split(r"[\s\"'`=]", text[max(at, end - 256) : end])[-1]
+        word = re.split(r"[\s\"'`]", text[max(at, end - 256) : end])[-1]
         user, colon, password = word.partition(":")
         start = end - len(password)
         if user and colon and len(password) >= 4 and "/" not in user and not _is_example(password):
