@@ -176,7 +176,8 @@ class Call:
         around = hook_places.Surroundings(self.cwd, home)
         policy = hook_policy.read_policy(self.data_dir, around)
         tool, given, call_id = ("", None, "")
-        if self.kind in ("pre-tool-use", "post-tool-use"):
+        is_tool = self.kind in ("pre-tool-use", "post-tool-use")
+        if is_tool:
             tool, given, call_id = hook_payload.tool_of(self.payload)
         owner = os.environ.get("AI_MEMORY_CAPTURE_OWNER", "").strip()
         if self.options.is_allowlist and not policy.base:
@@ -187,8 +188,9 @@ class Call:
             policy.drop(f"AI_MEMORY_CAPTURE_OWNER names {owner}")
         else:
             policy.judge_tool(self.kind, tool, call_id)
-            policy.judge_paths(tool, given, cwd=self.cwd, base=policy.base, home=home)
-            if tool and policy.decision != hook_policy.DROP:
+            if is_tool:
+                policy.judge_paths(tool, given, cwd=self.cwd, base=policy.base, home=home)
+            if is_tool and policy.decision != hook_policy.DROP:
                 self._follow(policy, tool, given, around)
         if self.is_off:
             policy.drop("AI_MEMORY_CAPTURE is off")
