@@ -386,10 +386,10 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
         text = without_cookies(text, redact, is_mixed)
     if long_words := " ".join([word for word in text.split() if len(word) >= _SHORTEST]):
         text = _without_tokens(text, long_words, redact)
-        text = _without(DENSE, text, long_words, redact)
+        text = _without(DENSE, text, long_words, long_words.lower(), redact)
     if " -" in text or '"-' in text or "'-" in text:
-        text = _without(FLAGS, text, text, redact)
-    text = _without(HEADERS, text, text, redact)
+        text = _without(FLAGS, text, text, low, redact)
+    text = _without(HEADERS, text, text, low, redact)
     if (":" in text or "=" in text or "</" in text or '",' in text or "'," in text) and _occurs(_NAMED, low):
         from ai_memory.scrub_named import scrub_named
 
@@ -457,9 +457,9 @@ def _redactor(allowed: "list[re.Pattern[str]]") -> "Callable[[str, str], str]":
     return redact
 
 
-def _without(rules: "Iterable[Rule]", text: str, where: str, redact: "Callable[[str, str], str]") -> str:
-    """The text without what the rules find. `where`: the part of it that holds a literal of each rule that can."""
-    low = where.lower()
+def _without(rules: "Iterable[Rule]", text: str, where: str, low: str, redact: "Callable[[str, str], str]") -> str:
+    """The text without what the rules find. `where`: the part of it that holds a literal of each rule that can, and the
+    same in lower case."""
     for kind, literals, pattern in rules:
         if _occurs(literals, low if literals[0].islower() else where):
             text = _apply(pattern, kind, text, redact)

@@ -126,6 +126,8 @@ def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
         return None
     if match["sep"] == ":" and ((not match["gap"] and lead.endswith(":")) or lead.rstrip("\"' ").endswith("?")):
         return None  # a part of a name with colons, the middle of `a ? "b" : "c"`
+    if match["quote"] and not match["gap"] and lead.endswith(match["quote"]) and text[match.end("word")] in ":=":
+        return None  # the quote ends a text that ends with the name: `"password:" + x`
     start = match.end()
     probe = text[start : min(end, start + _MAX_PROBE)]
     if probe.startswith(_MARK) and text.find("]", start, end) == end - 1:

@@ -8,7 +8,7 @@ import re
 _MARK = "[REDACTED:"
 _NAME_SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 _PLACEHOLDER = (
-    r"\$\{|\{\{|<[^<>]*+>|<[a-z_-]*+$|%\([a-z_]++\)|%s|#\{|\{[^{}]*+\}$|\{[a-z_][\w.]*+\}|\{[a-z_ ]*+$|@[a-z_./-]*+$|@\{|\$[a-z_]\w*+$|\$\([a-z]"
+    r"\$\{|\{\{|<[^<>]*+>|<[a-z_-]*+$|%\([a-z_]++\)|%s|#\{|\{[^{}]*+\}$|\{[a-z_][\w.]*+\}|\{[a-z_ ]*+$|@[a-z_./-]*+$|@\w+_\w*+$|@\{|\$[a-z_]\w*+$|\$\([a-z]"
     r"|\$[a-z_]\w*+(?:->|\[|\.|::)"
 )
 """How a text begins, or is, in whose place the value comes later."""
@@ -134,7 +134,7 @@ def _is_secret(name: str, value: str, *, is_quoted: bool) -> bool:
         is_typed = len(value) >= 10 and (is_quoted or not value.isidentifier())
         if is_typed and _has_digit_and_letter(value) and not value.isalnum() and not _names_a_secret(value):
             return True
-    if len(value) >= 20 and _is_irregular(value):
+    if len(value) >= 20 and _is_irregular(value, most=3):
         return True
     return (not is_wordy and _has_digit_and_letter(value)) or _is_scrambled(value)
 
@@ -172,7 +172,7 @@ def _is_code(value: str, after: str) -> bool:
     if after == "(" or re.search(r"\.\$[A-Za-z_{(]", value):
         return True
     value = value.rstrip("}])")
-    if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():
+    if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await", "{")) and not value[-1:].isdigit():
         return True
     if "?." in value or "}=" in value or (value.endswith("=") and len(value) < 16 and _is_identifier(value[:-1])):
         return True
@@ -212,11 +212,14 @@ def _is_pattern(value: str) -> bool:
     return re.search(r"\{[A-Za-z_][\w.]*+\}|\{\d\}|^[A-Za-z_][\w.]*+\(.*\)$|^\$\(", value) is not None
 
 
-def _is_irregular(value: str) -> bool:
-    """Letters of both cases in no order of words: `HpNMtWUFl`, but neither `SecretStr` nor `fromURL`."""
+def _is_irregular(value: str, *, most: int = 4) -> bool:
+    """Letters of both cases in no order of words: `HpNMtWUFl`, but neither `SecretStr` nor `fromURL`.
+
+    `most`: letters between two changes of case, on the whole.
+    """
     if len(value) < 8 or not value.isalpha() or not value.isascii() or _is_wordy(value):
         return False
-    return sum(1 for a, b in zip(value, value[1:], strict=False) if a.islower() != b.islower()) * 4 >= len(value)  # noqa: RUF007
+    return sum(1 for a, b in zip(value, value[1:], strict=False) if a.islower() != b.islower()) * most >= len(value)  # noqa: RUF007
 
 
 def _is_made(value: str) -> bool:

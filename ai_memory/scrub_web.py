@@ -16,10 +16,10 @@ _USERINFO = (
     r"([^\s/?#@:\[\"'<>`]{0,256}+)"
     r"(?::((?:[^\s/@\"'<>`]{0,512}+@){1,8}+)|@)"  # people write an `@` of a password as it is
 )
-_ORACLE = r"(?i)jdbc:oracle:[a-z0-9]{1,8}+:[^\s/@:\"']{1,64}+/([^\s@\"'/]{3,128}+)@"
+_ORACLE = r"jdbc:oracle:[a-z0-9]{1,8}+:[^\s/@:\"']{1,64}+/([^\s@\"'/]{3,128}+)@"
 _COOKIE = (
-    r"(?i)(?:cookie2?[\"'\\]{0,4}+[ \t]{0,4}+[:=][ \t]{0,4}+|\bcurl\b[^\n]{0,200}? -b[ =]{0,2}+|--cookie[ =])[\"'\\]{0,4}+"
-    r"(?P<v>[^\s;=\"'\\,]{1,128}+=[^\r\n\"'\\]{0,8192}+)"
+    r"(?:cookie2?[\"'\\]{0,4}+[ \t]{0,4}+[:=][ \t]{0,4}+|\bcurl\b[^\n]{0,200}? -b[ =]{0,2}+|--cookie[ =])[\"'\\]{0,4}+"
+    r"([A-Za-z0-9_.$%-]{1,128}+=[^\r\n\"'\\(){}<>]{0,8192}+)"
 )
 _ATTRIBUTES = ("path", "domain", "expires", "max-age", "samesite", "version", "comment")
 _EXAMPLES = ("password", "pass", "passwd", "pwd", "pw", "secret", "token", "x-oauth-basic")
@@ -60,10 +60,12 @@ def without_cookies(text: str, redact: "Redact", is_mixed: "Callable[[str], bool
 
 
 def _replaced(pattern: str, text: str, replace: "Callable[[str], str]") -> str:
-    """The text with the first group of each match put through `replace`."""
+    """The text with the first group of each match, in whatever case, put through `replace`."""
     kept: list[str] = []
     at = 0
-    for match in re.finditer(pattern, text):
+    low = text.lower()
+    is_aligned = len(low) == len(text)  # then no letter changed its place, and the search is a fast one
+    for match in re.finditer(pattern, low if is_aligned else text, 0 if is_aligned else re.IGNORECASE):
         kept += [text[at : match.start(1)], replace(match[1])]
         at = match.end(1)
     return "".join([*kept, text[at:]])
