@@ -5,7 +5,7 @@ a word for which the shell would put something else is marked.
 """
 
 MAX_CHARS = 65_536
-_ENDS = "|;&\n()"
+_ENDS = "|;&\n("
 
 
 class Word:
@@ -29,7 +29,7 @@ def commands_of(text: str) -> "tuple[list[list[Word]], bool]":
     """(the words of each simple command, also of those in substitutions; whether all of the text was read)."""
     reader = _Reader(text[:MAX_CHARS])
     reader.read()
-    if reader.quote:  # an apostrophe of prose, a quote that a here-document holds: then quotes tell nothing
+    if reader.is_torn():  # an apostrophe of prose, a quote that a here-document holds: then quotes tell nothing
         reader = _Reader(text[:MAX_CHARS].replace('"', " ").replace("'", " "))
         reader.read()
     return reader.commands, len(text) <= MAX_CHARS
@@ -42,8 +42,8 @@ class _Reader:
         self._text = text
         self._at = 0
         self._word: Word | None = None
-        self._outer: list[str] = []
-        """Quotes around the substitutions in which the reader is."""
+        self._outer: list[tuple[str, str]] = []
+        """Of the substitutions in which the reader is, what ends each and the quote around it."""
         self.quote = ""
         self.commands: list[list[Word]] = [[]]
 
@@ -55,8 +55,8 @@ class _Reader:
                 self._in_single(sign)
             elif sign == "\\":
                 self._escape()
-            elif sign == "`":
-                self._end_command()
+            elif sign == "`" or (sign == ")" and not self.quote):
+                self._leave(sign)
             elif sign == "$":
                 self._dollar()
             elif self.quote:
@@ -64,6 +64,10 @@ class _Reader:
             else:
                 self._plain(sign)
         self._end_command()
+
+    def is_torn(self) -> bool:
+        """Whether a quote, or a substitution within one, was never closed."""
+        return bool(self.quote) or any(quote for _, quote in self._outer)
 
     def _in_single(self, sign: str) -> None:
         if sign == "'":
@@ -92,20 +96,31 @@ class _Reader:
     def _dollar(self) -> None:
         if self._text.startswith("(", self._at):
             self._at += 1
-            self._end_command()
-            self._outer.append(self.quote)
-            self.quote = ""
+            self._enter(")")
         else:
             self._grow("$")
             self._open().is_untold = True
+
+    def _enter(self, end: str) -> None:
+        """A substitution begins: what it runs is a command of its own."""
+        self._end_command()
+        self._outer.append((end, self.quote))
+        self.quote = ""
+
+    def _leave(self, sign: str) -> None:
+        """A substitution ends, or, with a backtick, another one begins."""
+        if not self.quote and self._outer and self._outer[-1][0] == sign:
+            self._end_command()
+            self.quote = self._outer.pop()[1]
+        elif sign == "`":
+            self._enter(sign)
+        else:
+            self._end_command()
 
     def _plain(self, sign: str) -> None:
         if sign in "'\"":
             self.quote = sign
             self._open().is_pieced = True
-        elif sign == ")" and self._outer:
-            self._end_command()
-            self.quote = self._outer.pop()
         elif sign in _ENDS:
             self._end_command()
         elif sign.isspace():

@@ -169,10 +169,10 @@ def _is_label(value: str) -> bool:
 
 def _is_code(value: str, after: str) -> bool:
     """A call, an index, a member, a generic type: what a program computes, not what a person typed."""
-    if after == "(" or re.search(r"\.\$[A-Za-z_{(]", value):
+    if after == "(" or value.startswith("{") or re.search(r"\.\$[A-Za-z_{(]", value):
         return True
     value = value.rstrip("}])")
-    if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await", "{")) and not value[-1:].isdigit():
+    if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():
         return True
     if "?." in value or "}=" in value or (value.endswith("=") and len(value) < 16 and _is_identifier(value[:-1])):
         return True
@@ -266,7 +266,7 @@ def _is_path(value: str) -> bool:
 def _is_wordy(value: str) -> bool:
     """Words, perhaps numbered, joined by punctuation: `user-session-v2`, `Enter.value`."""
     word = re.compile(
-        r"[A-Z]{0,3}[a-z]{2,14}+(?:[A-Z]{1,2}[a-z]{1,14}+){0,5}+\d{0,4}+|[A-Z]{2,14}+\d{0,3}+|v?\d{1,4}+|[A-Za-z]"
+        r"[A-Z]{0,3}[a-z]{2,14}+(?:[A-Z]{1,2}[a-z]{1,14}+){0,9}+\d{0,4}+|[A-Z]{2,14}+\d{0,3}+|v?\d{1,4}+|[A-Za-z]"
     )
     parts = [part for part in re.split(r"[^A-Za-z0-9]++", value) if part]
     return all(word.fullmatch(part) for part in parts)
