@@ -110,7 +110,7 @@ class Call:
         if self.producer is not None and self.producer.source_event:
             named = self.producer.source_event
         self.source_event = named[: hook_payload.NAME_LENGTH + hook_payload.REACH]
-        self.kind = hook_payload.canonical_event(options.event or self.source_event)
+        self.kind = hook_payload.kind_of(payload, options.event or self.source_event)
         self.caller = hook_payload.detect(payload, agent, os.environ)
         self.agent = self.caller or agent
         self.subagent = hook_payload.subagent_of(payload)
