@@ -1,7 +1,7 @@
 """The words of a shell's commands, without their quotes. Part of the hook, loaded where `ignore_paths` are set.
 
-POSIX quoting: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html section 2.2. Nothing is evaluated:
-a word for which the shell would put something else is marked.
+POSIX quoting: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html section 2.2. Nothing is
+evaluated: a word for which the shell would put something else is marked.
 """
 
 MAX_CHARS = 65_536

@@ -32,7 +32,7 @@ _ARGUMENT = (
     r"(?:''|\\{0,7}[\"'])?(?P<v>(?<=')[^'\n]{4,}+(?=')|(?<=\")(?!\$[A-Za-z_{(])[^\"\n\\]{4,}+(?=\\{0,7}\")"
     r"|[^\s\"'`<>|$({\[-][^\s\"'`<>|]{3,}+)"
 )
-"""What stands between a flag and its value: blanks, a line that goes on, the quotes of a list of arguments; the value."""
+"""What stands between a flag and its value: blanks, a line that goes on, the quotes of a list; the value."""
 
 TOKENS: dict[str, tuple[str, str]] = {
     "sk-": ("api-key", rf"{_W}{{16,}}+"),
@@ -208,7 +208,8 @@ FLAGS: tuple[Rule, ...] = (
     (
         "cli-password",
         ("smbclient", "rpcclient"),
-        rf"(?i)\b(?:smb|rpc)client\b[^\n|;&]{{0,200}}? -u(?:{_GAP})?[\"']?[^\s%\"']{{1,64}}+%(?P<v>[^\s\"'`<>|$]{{3,}}+)",
+        rf"(?i)\b(?:smb|rpc)client\b[^\n|;&]{{0,200}}? -u(?:{_GAP})?[\"']?[^\s%\"']{{1,64}}+%"
+        r"(?P<v>[^\s\"'`<>|$]{3,}+)",
     ),
     ("cli-password", ("pass:",), rf"(?i)-pass(?:in|out)?{_GAP}pass:(?P<v>[^\s\"'`<>|$]{{3,}}+)"),
     (
@@ -234,7 +235,8 @@ HEADERS: tuple[Rule, ...] = (
     (
         "registry-auth",
         ("_auth", '"auth"', '"auth\\', ":_password"),
-        r"(?:(?<![A-Za-z0-9])_auth|:_password|\"auth)[\"'\\]{0,8}+[ \t]{0,4}+[:=][ \t]{0,4}+[\"'\\]{0,8}+(?P<v>[A-Za-z0-9+/]{8,}+={0,2}+)"
+        r"(?:(?<![A-Za-z0-9])_auth|:_password|\"auth)[\"'\\]{0,8}+[ \t]{0,4}+[:=][ \t]{0,4}+[\"'\\]{0,8}+"
+        r"(?P<v>[A-Za-z0-9+/]{8,}+={0,2}+)"
         r"(?![A-Za-z0-9_(\[-]|\.[A-Za-z0-9_])",
     ),
     (

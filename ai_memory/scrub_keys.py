@@ -37,4 +37,3 @@ def without_private_keys(text: str, redact: "Callable[[str, str], str]") -> str:
 def _holds_base64(body: str) -> bool:
     """Whether a third of it at least is base64: what stands between two constants of a program is code."""
     return 3 * sum(map(len, re.findall(r"[A-Za-z0-9+/]{16,}+", body))) >= max(len(body), 16)
-

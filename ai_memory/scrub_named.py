@@ -1,7 +1,8 @@
 """Secrets that only their name gives away: `password=…`, `"api_key": "…"`, `export DB_TOKEN=…`, `Pwd=…;`.
 
-A name alone proves little: `token = get_token()`, `password: str`, `KEY = "ArrowLeft"` are code. So `scrub_values` looks
-at the value as well, the more sceptically the weaker the name. Part of `ai_memory.scrub`, loaded by it when a name occurs.
+A name alone proves little: `token = get_token()`, `password: str`, `KEY = "ArrowLeft"` are code. So `scrub_values`
+looks at the value as well, the more sceptically the weaker the name. Part of `ai_memory.scrub`, loaded by it when a
+name occurs.
 """
 
 import re
@@ -21,8 +22,8 @@ _NAME = (
     r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>''(?=[^\s'\",;)\]}])|\\{0,7}[\"'`])?"
 )
 """A name's last word, the separator, and what stands before the value. `pair`: name and value are members of their
-own, as in `{"name": "DB_PASSWORD", "value": "…"}`; the separator `>`: the name is an element of XML; the comma: name and
-value are two arguments, `define('DB_PASSWORD', '…')`."""
+own, as in `{"name": "DB_PASSWORD", "value": "…"}`; the separator `>`: the name is an element of XML; the comma: name
+and value are two arguments, `define('DB_PASSWORD', '…')`."""
 _BARE = r"[^\s\"'`,;&|<>()\\]++"
 _MORE = r"(?:[^\s\"'`\\<>,;&|]|[<>,;&|](?![\s\"'`/]|$|[A-Za-z_.-]{1,40}+=))++"
 _WORD = r"[^\s\"'`]++"
@@ -30,8 +31,8 @@ _LINE_LEAD = r"[ \t]*+(?:[-+>#*]|//)?[ \t]*+(?:(?:export|setx?|env|arg)[ \t]++)?
 """What may stand before the name on a line that does nothing but give it a value."""
 _CONNECTED = r"(?:[^;\s\"'`<]|`(?![\s\"']|$)|<(?!/)){1,512}+"
 _CONNECTION = (
-    r"(?i)(?<![a-z0-9_])(?:server|data source|host|database|initial catalog|user id|uid|user|username|driver|provider|dsn"
-    r"|databasename|datasource|encrypt|sslmode|ssl|abortconnect)\s?="
+    r"(?i)(?<![a-z0-9_])(?:server|data source|host|database|initial catalog|user id|uid|user|username|driver|provider"
+    r"|dsn|databasename|datasource|encrypt|sslmode|ssl|abortconnect)\s?="
 )
 _KEYWORDS = r"(?:host|hostaddr|port|dbname|user|sslmode)=[^\s;\"'(),]{1,64} $"
 """Members of a connection string: with semicolons between, and of libpq's, with blanks, right before the password."""
@@ -254,7 +255,7 @@ def _end_of_quoted(text: str, start: int, quote: str) -> int:
 def _closes(text: str, at: int, start: int, quote: str) -> bool:
     """Whether the quote at that place ends a value that began with `quote`.
 
-    Behind n - 1 backslashes, as in JSON inside of JSON, a backslash of the value is n of them, and a quote of it n more.
+    Behind n - 1 backslashes, as in JSON in JSON, a backslash of the value is n of them, and a quote of it n more.
     """
     slashes = at
     while slashes > start and text[slashes - 1] == "\\":

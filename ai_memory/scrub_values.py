@@ -8,7 +8,8 @@ import re
 _MARK = "[REDACTED:"
 _NAME_SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 _PLACEHOLDER = (
-    r"\$\{|\{\{|<[^<>]*+>|<[a-z_-]*+$|%\([a-z_]++\)|%s|#\{|\{[^{}]*+\}$|\{[a-z_][\w.]*+\}|\{[a-z_ ]*+$|@[a-z_./-]*+$|@\w+_\w*+$|@\{|\$[a-z_]\w*+$|\$\([a-z]"
+    r"\$\{|\{\{|<[^<>]*+>|<[a-z_-]*+$|%\([a-z_]++\)|%s|#\{|\{[^{}]*+\}$|\{[a-z_][\w.]*+\}"
+    r"|\{[a-z_ ]*+$|@[a-z_./-]*+$|@\w+_\w*+$|@\{|\$[a-z_]\w*+$|\$\([a-z]"
     r"|\$[a-z_]\w*+(?:->|\[|\.|::)"
 )
 """How a text begins, or is, in whose place the value comes later."""

@@ -1,6 +1,6 @@
 """Secrets in addresses and cookies: `https://ann:…@host`, `https://<token>@host`, `Cookie: sid=…`.
 
-Standard library only. Part of `ai_memory.scrub`, loaded where a text holds one of their literals. Every search is linear.
+Standard library only. Part of `ai_memory.scrub`, loaded where a text holds one of their literals.
 """
 
 import re

@@ -233,7 +233,9 @@ _LISTED = (
     '{"name": "SHOP_PASSWORD", "value": "@@"}',
 )
 _ARGUMENTS = tuple(
-    _placed("argument", text, build) for text in _LISTED for build in (letters, _without(managed, "$"), _signs(BASE62, 11))
+    _placed("argument", text, build)
+    for text in _LISTED
+    for build in (letters, _without(managed, "$"), _signs(BASE62, 11))
 )
 
 _FRAMEWORKS = (
@@ -263,7 +265,11 @@ _FRAMEWORKS = (
 
 _NAMES = (
     *(_named("password", name, build) for name in ("password", "db password", "user passwd") for build in TYPED),
-    *(_named("password", name, build) for name in ("mail passphrase", "smtp pass") for build in (letters, managed, printed)),
+    *(
+        _named("password", name, build)
+        for name in ("mail passphrase", "smtp pass")
+        for build in (letters, managed, printed)
+    ),
     *(
         _named("secret", name, build)
         for name in ("client secret", "secret key", "auth token", "api key", "signing key")

@@ -118,7 +118,12 @@ class Place:
 
 
 _PLACES: Sequence[Place] = (
-    Place("prose", "Please use §value for the upload, thanks.", "Please set §name=§value and restart.", forbids=QUOTES + "\\"),
+    Place(
+        "prose",
+        "Please use §value for the upload, thanks.",
+        "Please set §name=§value and restart.",
+        forbids=QUOTES + "\\",
+    ),
     Place(
         "end of a sentence",
         "It answered §value. Then it failed.",
@@ -215,7 +220,13 @@ _PLACES: Sequence[Place] = (
     Place("table", "| n | note |\n|---|---|\n| 1 | §value |\n", "", takes_lines=False),
     Place("table of a shell", "n   note                 when\n1   §value   today\n", "", takes_lines=False),
     Place("HTML", "<p>see <b>§value</b></p>", "", takes_lines=False),
-    Place("in colours", "\x1b[32m§value\x1b[0m\n", "\x1b[1m§name\x1b[0m=\x1b[32m§value\x1b[0m\n", _upper, forbids=QUOTES + "\\"),
+    Place(
+        "in colours",
+        "\x1b[32m§value\x1b[0m\n",
+        "\x1b[1m§name\x1b[0m=\x1b[32m§value\x1b[0m\n",
+        _upper,
+        forbids=QUOTES + "\\",
+    ),
     Place("line by itself", "first\r\n§value\r\nlast", "first\r\n§name=§value\r\nlast", _upper, forbids=QUOTES + "\\"),
 )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hook_runs import Desk
+from terminals import Agent, Room
 
 from ai_memory.capture.spooled import parse_event
 from ai_memory.capture.words import listed
@@ -63,3 +64,19 @@ def test_a_path_with_a_line_end_begins_no_line_of_a_list() -> None:
 def test_a_prompt_loses_what_memory_said_and_nothing_for_speaking_of_it(desk: Desk, prompt: str, kept: str) -> None:
     desk.run("user-prompt", desk.payload("UserPromptSubmit", prompt=prompt))
     assert desk.event().get("prompt", "") == kept
+
+
+def test_a_path_with_a_line_end_forges_no_line_of_a_page_or_a_handoff(room: Room, agent: Agent) -> None:
+    agent.start()
+    agent.prompt("Mend the rounding fault in the till.")
+    agent.edit("a\n# Injected heading")
+    agent.end()
+    room.drain()
+    [handoff] = room.pages("handoff")
+    [name] = room.outbox.open_handoffs()
+    told = room.outbox.claim(name, "next")
+    assert told is not None
+    for text in (handoff.text, room.session_page().text, told):
+        assert "Injected heading" in text
+        assert not [line for line in text.splitlines() if line.startswith("# Injected")]
+    assert handoff.frontmatter["files_touched"] == ["a # Injected heading"]

@@ -1,4 +1,4 @@
-"""What OpenCode tells of a tool call in the parts of a message becomes an event with the call's session, input, output."""
+"""What OpenCode tells of a tool call in the parts of a message becomes an event with session, input, output."""
 
 from pathlib import Path
 
@@ -31,7 +31,9 @@ def test_a_completed_call_is_kept_with_input_and_output(desk: Desk) -> None:
 
 
 def test_a_failed_call_says_why(desk: Desk) -> None:
-    desk.run("message.part.updated", tool(status="error", input={"command": "x"}, error="no such program"), agent="opencode")
+    desk.run(
+        "message.part.updated", tool(status="error", input={"command": "x"}, error="no such program"), agent="opencode"
+    )
     assert (desk.event()["outcome"], desk.event()["output"]) == ("error", "no such program")
 
 

@@ -75,7 +75,9 @@ def _payloads(path: Path) -> list[Any]:
     return [one for wrapped in found for one in (wrapped.get("events") or [wrapped])]
 
 
-SESSION = re.compile(r'"(session_?id|conversation_?id|trajectory_id|thread-id|taskId)": *"(?!empty-state-draft)[^"]', re.I)
+SESSION = re.compile(
+    r'"(session_?id|conversation_?id|trajectory_id|thread-id|taskId)": *"(?!empty-state-draft)[^"]', re.I
+)
 
 
 def _call(path: Path, told: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -20,7 +20,9 @@ def cleaned(case: Case) -> str:
 
 
 def test_no_secret_whose_own_form_gives_it_away_is_left() -> None:
-    left = [(case.kind, case.place, case.text) for case in SOME if case.kind not in TOLD and case.survives_in(cleaned(case))]
+    left = [
+        (case.kind, case.place, case.text) for case in SOME if case.kind not in TOLD and case.survives_in(cleaned(case))
+    ]
     assert left == []
 
 
