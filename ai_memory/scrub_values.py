@@ -62,14 +62,17 @@ def kind_of(name: str, value: str, *, is_quoted: bool, sep: str, gap: str, after
             return "password" if len(value) >= 4 and not (_is_path(value) or _is_number(value)) else None
         return "password" if _is_password(name, value, is_quoted=is_quoted, gap=gap, sep=sep, after=after) else None
     qualifier = _qualifier(name)
+    is_named = is_constant and "_" in name and qualifier not in _PLAIN
+    if is_named and after not in ("(", "[") and (_is_irregular(value) or _is_jumbled(value)):
+        return "secret"
+    if is_named and sep == "=" and not gap and not is_quoted:  # a line of an env file
+        return "secret" if len(value) >= 4 and not _is_path(value) else None
     if plain.endswith(("salt", "pepper")):
         return "secret" if (is_constant or qualifier) and _is_secret(plain, value, is_quoted=is_quoted) else None
     if plain.endswith(("key", "key_id", "keyid", "key_base")) and not is_constant and qualifier not in _QUALIFIED:
         return None
     if qualifier in _PLAIN:
         return None
-    if is_constant and "_" in name and sep == "=" and not gap and not is_quoted:  # a line of an env file
-        return "secret" if len(value) >= 4 and not _is_path(value) else None
     return "secret" if _is_secret(plain, value, is_quoted=is_quoted) else None
 
 
@@ -197,7 +200,9 @@ def _is_computed(value: str) -> bool:
     if any(sign in value for sign in ("=>", "&&", "||", "==", "->", "::", "?.", "${", "{{", "$(", "</", "/>")):
         return True
     is_balanced = all(value.count(one) == value.count(other) for one, other in ("()", "[]", "{}"))
-    return is_balanced and re.search(r"[A-Za-z_][\w.]*+[(\[]", value) is not None
+    if not is_balanced or re.search(r"[)\]][A-Za-z0-9_]", value):
+        return False
+    return re.search(r"[A-Za-z_][\w.]*+[(\[]", value) is not None
 
 
 def _is_pattern(value: str) -> bool:
@@ -221,6 +226,13 @@ def _is_irregular(value: str, *, most: int = 4) -> bool:
     if len(value) < 8 or not value.isalpha() or not value.isascii() or _is_wordy(value):
         return False
     return sum(1 for a, b in zip(value, value[1:], strict=False) if a.islower() != b.islower()) * most >= len(value)  # noqa: RUF007
+
+
+def _is_jumbled(value: str) -> bool:
+    """Letters of both cases among signs that no text puts together: `c$*WPFNc!veNf`."""
+    if len(value) < 12 or value.islower() or value.isupper() or any(sign.isspace() for sign in value):
+        return False
+    return len(set(value) & set("!#$%&*+=?@^~")) >= 3 and not _is_pattern(value) and not _is_wordy(value)
 
 
 def _is_made(value: str) -> bool:

@@ -66,7 +66,7 @@ def _replaced(pattern: str, text: str, replace: "Callable[[str], str]") -> str:
     low = text.lower()
     is_aligned = len(low) == len(text)  # then no letter changed its place, and the search is a fast one
     for match in re.finditer(pattern, low if is_aligned else text, 0 if is_aligned else re.IGNORECASE):
-        kept += [text[at : match.start(1)], replace(match[1])]
+        kept += [text[at : match.start(1)], replace(text[slice(*match.span(1))])]
         at = match.end(1)
     return "".join([*kept, text[at:]])
 
