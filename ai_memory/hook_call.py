@@ -117,7 +117,8 @@ class Call:
         if self.producer is not None and self.producer.source_event:
             named = self.producer.source_event
         self.source_event = named[: hook_payload.NAME_LENGTH + hook_payload.REACH]
-        self.kind = hook_harnesses.canonical_event(options.event or self.source_event)
+        kind = hook_harnesses.canonical_event(options.event or self.source_event)
+        self.kind = hook_payload.kind_of(payload, kind)
         self.caller = hook_harnesses.detect(payload, agent, os.environ)
         self.agent = self.caller or agent
         self.subagent = hook_payload.subagent_of(payload)
@@ -207,7 +208,8 @@ class Call:
         around = hook_places.Surroundings(self.cwd, home)
         policy = hook_policy.read_policy(self.data_dir, around)
         tool, given, call_id = ("", None, "")
-        if self.kind in ("pre-tool-use", "post-tool-use"):
+        is_tool = self.kind in ("pre-tool-use", "post-tool-use")
+        if is_tool:
             tool, given, call_id = hook_payload.tool_of(self.payload)
         owner = os.environ.get("AI_MEMORY_CAPTURE_OWNER", "").strip()
         origin = os.environ.get("AI_MEMORY_HOOK_ORIGIN", "").strip() or "ai-memory"
@@ -219,8 +221,9 @@ class Call:
             policy.drop(f"AI_MEMORY_CAPTURE_OWNER names {owner}")
         else:
             policy.judge_tool(self.kind, tool, call_id)
-            policy.judge_paths(tool, given, cwd=self.cwd, base=policy.base, home=home)
-            if tool and policy.decision != hook_policy.DROP:
+            if is_tool:
+                policy.judge_paths(tool, given, cwd=self.cwd, base=policy.base, home=home)
+            if is_tool and policy.decision != hook_policy.DROP:
                 self._follow(policy, tool, given, around)
         if self.is_off:
             policy.drop("AI_MEMORY_CAPTURE is off")

@@ -5,6 +5,7 @@
 
 # ruff: noqa: PTH118 (pathlib is not loaded in a hook)
 
+import json
 import os
 import re
 import time
@@ -29,6 +30,10 @@ WINDOW = 16 << 10
 SCRUB_CPU_S = 0.3
 MAX_NODES = 512
 MAX_DEPTH = 8
+_TELLING = ("pass", "pwd", "secret", "token", "cred", "key", "auth", "cookie", "salt", "pepper", "bearer", '"-')
+"""Parts of names and flags that tell what the next member or argument is."""
+_HOLDERS = ("value", "default", "content", "data")
+"""Names of members that say nothing: their value belongs to the name of the object around it."""
 INJECTED = "ai-memory:untrusted-history"
 """As in `ai_memory.text.fences.MARK`: text that holds it came from memory and is not fed back to it."""
 
@@ -43,6 +48,8 @@ _NAMES = {
 }
 """Members of an event that name something, and how much of each is kept."""
 _IDS = ("session", "call_id")
+_PLACES = ("cwd", "route")
+"""What is a path: a line end is a part of it."""
 
 _OWN_TOOL = r"(?:^|[_:.])ai[-_]memory(?:[_:.]|$)|(?:^|__|:)memory_"
 """Clients put the server's name before a tool's, with `__`, `_` (OpenCode, Gemini CLI), `:` or `.` between them."""
@@ -76,6 +83,23 @@ class Cleaner:
         missing_bytes = len(missing) if missing.isascii() else len(missing.encode("utf-8", "replace"))
         return cut_middle(head, limit_bytes, tail=tail, missing_bytes=missing_bytes)
 
+    def as_one(self, given: "Any") -> "Any":
+        """A cleaned input looked at as a whole, as the drain will store it: a name, a flag or a pair gives away what
+        stands in the next member (`["--password", "…"]`, `{"name": "DB_PASSWORD", "value": "…"}`)."""
+        if not isinstance(given, (dict, list)):
+            return given
+        whole = json.dumps(given, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        low = whole.lower()
+        if not any(part in low for part in _TELLING):
+            return given
+        clean = self._scrubbed(whole)
+        if clean == whole:
+            return given
+        try:
+            return json.loads(clean)
+        except ValueError:  # a secret over several members took quotes along
+            return clean
+
     def _scrubbed(self, text: str) -> str:
         try:
             if time.process_time() <= self._until:
@@ -107,11 +131,14 @@ class _InputCleaner:
             return self._text(given, name)
         if isinstance(given, dict):
             pairs = list(given.items())[:MAX_NODES]
-            return {self._key(key): self.value(one, str(key), depth + 1) for key, one in pairs if self._nodes > 0}
+            told = {key: name if key in _HOLDERS and name else str(key) for key, _ in pairs}
+            return {self._key(key): self.value(one, told[key], depth + 1) for key, one in pairs if self._nodes > 0}
         if isinstance(given, list):
             return [self.value(one, name, depth + 1) for one in given[:MAX_NODES] if self._nodes > 0]
         if isinstance(given, float) and given - given != 0:  # JSON knows neither NaN nor infinity
             return None
+        if isinstance(given, int) and given > 999 and ("passw" in name.lower() or "passcode" in name.lower()):
+            return f"{MARK}password]"
         return given
 
     def _key(self, key: "Any") -> str:
@@ -182,7 +209,7 @@ def build(
         if is_self_echo(tool, given, data_dir=data_dir, cwd=cwd):
             flags.append("self-echo")
             given, output = _echo_input(given), ""
-        event["input"] = _InputCleaner(cleaner).value(given)
+        event["input"] = cleaner.as_one(_InputCleaner(cleaner).value(given))
         if INJECTED in output:
             flags.append("injected")
             output = ""
@@ -199,7 +226,8 @@ def build(
 
 
 def clean_names(event: "dict[str, Any]", policy: "Policy") -> None:
-    """Scrub and cut what the event names, and the texts of its `extra`, in place and in one look.
+    """Clean and cut what the event names, and the texts of its `extra`, in place and in one look: without private
+    parts and secrets, each on one line.
 
     The id of a session or call that cannot stay gives way to a UUID made of it: so that of a session remains what it
     would have been (decision B2), and two calls do not become one.
@@ -208,8 +236,12 @@ def clean_names(event: "dict[str, Any]", policy: "Policy") -> None:
     places = [(event, name, most) for name, most in _NAMES.items() if event.get(name)]
     places += [(extra, name, hook_payload.MEMBER_LENGTH) for name, value in extra.items() if isinstance(value, str)]
     given = [holder[name] for holder, name, _ in places]
+    lines = [
+        strip_private(text) if name in _PLACES else " ".join(strip_private(text).splitlines())
+        for (_, name, _), text in zip(places, given, strict=True)
+    ]
     try:
-        cleaned = scrub_together(given, extra=policy.extra, allow=policy.allow)
+        cleaned = scrub_together(lines, extra=policy.extra, allow=policy.allow)
     except TooSlow:
         cleaned = [UNSCANNED] * len(given)
     for (holder, name, most), text, clean in zip(places, given, cleaned, strict=True):
@@ -233,13 +265,16 @@ def _said(payload: "Mapping[str, Any]", kind: str, policy: "Policy") -> "tuple[s
 
 
 def _without_injected(text: str, flags: "list[str]") -> str:
-    if INJECTED not in text:
+    """The text less what memory put into it. That it only speaks of the marker is no reason to lose it."""
+    if f"{INJECTED}:" not in text:
         return text
-    from ai_memory.text.fences import without_fences  # imports nothing; only for a text that memory had a part in
+    from ai_memory.text.fences import FENCE_END, without_fences  # imports nothing; only for a text of this kind
 
     flags.append("injected")
     text = without_fences(text)
-    return "" if INJECTED in text else text
+    begun_before = text.rfind(FENCE_END)
+    text = text[begun_before + len(FENCE_END) :] if begun_before >= 0 else text
+    return "" if f"{INJECTED}:" in text else text  # a marker in another spelling: who knows how far it goes
 
 
 def _echo_input(given: "Any") -> "Any":

@@ -61,6 +61,24 @@ _KEPT = {
 """Members that go into `extra`, with their name there: short strings and numbers."""
 
 
+def kind_of(payload: "Mapping[str, Any]", kind: str) -> str:
+    """The canonical kind of an event: by its name, which `kind` tells, else by the part of a message."""
+    return "post-tool-use" if kind == "other" and _state_of(_part_of(payload)) in ("completed", "error") else kind
+
+
+def _part_of(payload: "Mapping[str, Any]") -> "Mapping[str, Any]":
+    """The part that an event of OpenCode's bus updates: `message.part.updated` wraps it twice."""
+    properties = payload.get("properties")
+    part = properties.get("part") if isinstance(properties, dict) else None
+    return part if isinstance(part, dict) else {}
+
+
+def _state_of(part: "Mapping[str, Any]") -> str:
+    """How far the tool call is that a part tells of; nothing for another part."""
+    state = part.get("state")
+    return str(state.get("status")) if part.get("type") == "tool" and isinstance(state, dict) else ""
+
+
 def parse(raw: bytes) -> "Mapping[str, Any] | None":
     """The payload, or None when it is no JSON object. One BOM is accepted, bad UTF-8 is replaced."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -126,7 +144,7 @@ def session_of(payload: "Mapping[str, Any]") -> str:
     if not isinstance(value, (str, int)):
         properties = payload.get("properties")
         info = payload.get("info") or (properties.get("info") if isinstance(properties, dict) else None)
-        value = find(payload, _MORE_SESSION)
+        value = find(payload, _MORE_SESSION) or _part_of(payload).get("sessionID")
         if isinstance(info, dict):
             value = info.get("sessionID") or info.get("id") or value
     text = str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
@@ -174,9 +192,12 @@ def answer_of(payload: "Mapping[str, Any]") -> str:
 
 def tool_of(payload: "Mapping[str, Any]") -> "tuple[str, Any, str]":
     """(name, input, call id) of a tool call. Input given as JSON in a string is read."""
-    call = payload.get("toolCall")
+    call, part = payload.get("toolCall"), _part_of(payload)
+    call_id = find(payload, _CALL_ID)
     if isinstance(call, dict):
         name, given = call.get("name"), call.get("args")
+    elif _state_of(part):
+        name, given, call_id = part.get("tool"), part["state"].get("input"), part.get("callID")
     else:
         name, given = find(payload, _TOOL), find(payload, _INPUT)
     if isinstance(name, dict):
@@ -196,14 +217,14 @@ def tool_of(payload: "Mapping[str, Any]") -> "tuple[str, Any, str]":
             given = inner
         if not isinstance(name, str) and given:
             name = "shell" if "command" in given else "edit" if "edits" in given else None
-    call_id = find(payload, _CALL_ID)
     kept = str(call_id)[: CALL_ID_LENGTH + REACH] if call_id is not None else ""
     return (name[: NAME_LENGTH + REACH] if isinstance(name, str) else "", given, kept)
 
 
 def result_of(payload: "Mapping[str, Any]") -> "tuple[str, str]":
     """(output, outcome) of a tool call: outcome is success, error or unknown."""
-    value = find(payload, _RESULT)
+    part = _part_of(payload)
+    value = part["state"] if _state_of(part) else find(payload, _RESULT)
     if isinstance(value, str) and value[:1] == "{" and ("result_json" in payload or "cursor_version" in payload):
         try:
             value = json.loads(value)

@@ -31,7 +31,8 @@ _PATH_KEYS = (
     *("old_path", "new_path", "filename", "dir_path", "DirectoryPath"),
 )
 _LIST_KEYS = ("paths", "edits", "replacements", "operations", "files", "changes", "file_paths")
-_COMMAND_KEYS = ("command", "cmd", "script", "input", "patch", "CommandLine", "patch_text", "patchText")
+_SHELL_KEYS = ("command", "cmd", "script", "CommandLine", "command_line", "commandLine")
+_COMMAND_KEYS = (*_SHELL_KEYS, "input", "patch", "patch_text", "patchText")
 _FILE_TOOLS = (
     *("read", "write", "edit", "multiedit", "notebookedit", "notebookread", "readfile", "writefile", "editfile"),
     *("applypatch", "strreplace", "replace", "viewfile", "view", "create", "createfile", "deletefile", "fsread"),
@@ -129,7 +130,7 @@ class Policy:
     def judge_paths(self, tool: str, given: "Any", *, cwd: str, base: str, home: str) -> None:
         """`ignore_paths`: any file that matches drops the event; a search drops it; a file tool without a readable
         path keeps metadata."""
-        if not self.ignored or not tool:
+        if not self.ignored:
             return
         plain = "".join(sign for sign in tool.rpartition("__")[2].lower() if sign.isalpha())
         if plain in _SEARCH_TOOLS:
@@ -144,8 +145,8 @@ class Policy:
             is_complete = is_complete and read.is_clear and len(read.paths) <= MAX_CANDIDATES
         if any(self.matches(path, cwd=cwd, base=base, home=home) for path in named):
             self.drop("a path of ignore_paths")
-        elif not is_complete or (plain in _FILE_TOOLS and not named):
-            self.metadata_only(f"the paths of {tool} cannot be read")
+        elif not is_complete or ((not plain or plain in _FILE_TOOLS) and not named):
+            self.metadata_only(f"the paths of {tool or 'a tool without a name'} cannot be read")
 
     def matches(self, path: str, *, cwd: str, base: str, home: str) -> bool:
         """Whether a path is one of `ignore_paths`. `base`: the marker's folder, from which patterns count."""
@@ -314,8 +315,7 @@ def _commands(given: "Any") -> "list[str]":
     """The shell commands of an input. A patch is none."""
     found = [given] if isinstance(given, str) else []
     if isinstance(given, dict):
-        found = [_joined(given[key]) for key in _COMMAND_KEYS[:3] if isinstance(given.get(key), (str, list))]
-        found += [given["CommandLine"]] if isinstance(given.get("CommandLine"), str) else []
+        found = [_joined(given[key]) for key in _SHELL_KEYS if isinstance(given.get(key), (str, list))]
     return [text for text in found if "*** Begin Patch" not in text]
 
 

@@ -27,10 +27,6 @@ MAX_PATTERN = 1_024
 _W = "[A-Za-z0-9_-]"
 _X = "[A-Za-z0-9]"
 _HEX = "[0-9a-f]"
-_GAP = r"(?:[ \t]|\\\r?\n){1,8}+"
-_ARGUMENT = r"[\"']?(?P<v>[^\s\"'`<>|$({\[-][^\s\"'`<>|]{3,}+)"
-"""What stands between a flag and its value, also over a line end; the value."""
-
 TOKENS: dict[str, tuple[str, str]] = {
     "sk-": ("api-key", rf"{_W}{{16,}}+"),
     "sk_live_": ("stripe-key", rf"{_X}{{16,}}+"),
@@ -155,7 +151,7 @@ _MUST_MIX = frozenset(
     {
         *("api-key", "huggingface-token", "meta-token", "google-token", "npm-token", "tavily-key"),
         *("crates-io-token", "bitbucket-token", "alibaba-key"),
-        *("bearer-token", "auth-header", "cli-token"),
+        *("bearer-token", "auth-header"),
     }
 )
 """Kinds whose shape ordinary text can have (`sk-circle-fade-dot`, base64): they must look made by a machine."""
@@ -185,35 +181,19 @@ DENSE: tuple[Rule, ...] = (
 )
 """Secrets without a blank in them."""
 
-FLAGS: tuple[Rule, ...] = (
-    ("cli-password", ("--pass",), rf"(?i)--pass(?:word|wd|phrase)?{_GAP}{_ARGUMENT}"),
-    (
-        "cli-password",
-        ("curl ",),
-        r"(?i)\bcurl [^\n]{0,400}?(?:-u|--user)[ =]{1,4}+[\"']?[^\s:\"'<>$]{1,64}+:(?P<v>[^\s\"'<>$]{3,}+)",
-    ),
-    ("cli-password", ("sshpass ",), rf"(?i)\bsshpass -p{_GAP}{_ARGUMENT}"),
-    ("cli-password", ("redis-cli ",), rf"(?i)\bredis-cli [^\n|;&]{{0,200}}?-a{_GAP}{_ARGUMENT}"),
-    ("cli-password", ("mysql",), rf"(?i)\bmysql[a-z]{{0,12}} [^\n|;&]{{0,200}}? -p{_ARGUMENT}"),
-    (
-        "cli-password",
-        (" login ",),
-        rf"(?i)(?:docker|podman|registry|skopeo|buildah|oras) login [^\n|;&]{{0,200}}?-p{_GAP}{_ARGUMENT}",
-    ),
-    (
-        "cli-token",
-        ("--token", "--secret", "--api-key", "--auth-token", "--access-token"),
-        rf"(?i)--(?:token|secret|api-key|auth-token|access-token){_GAP}{_ARGUMENT}",
-    ),
-)
-"""Arguments of commands."""
-
 HEADERS: tuple[Rule, ...] = (
     ("bearer-token", ("bearer",), r"(?i)bearer[\s:=\"']{1,8}+(?P<v>[A-Za-z0-9._~+/=|-]{16,}+)"),
     (
         "basic-auth",
         ("basic",),
         r"(?i)authorization[\"'\\]{0,4}+\s{0,4}+[:=]\s{0,4}+[\"'\\]{0,4}+basic\s{1,4}+(?P<v>[A-Za-z0-9+/=_-]{6,}+)",
+    ),
+    (
+        "registry-auth",
+        ("_auth", '"auth"', '"auth\\', ":_password"),
+        r"(?:(?<![A-Za-z0-9])_auth|:_password|\"auth)[\"'\\]{0,8}+[ \t]{0,4}+[:=][ \t]{0,4}+[\"'\\]{0,8}+"
+        r"(?P<v>[A-Za-z0-9+/]{8,}+={0,2}+)"
+        r"(?![A-Za-z0-9_(\[-]|\.[A-Za-z0-9_])",
     ),
     (
         "netrc-password",
@@ -238,16 +218,11 @@ _SECRET_PATH = (
 """A file in a folder of secrets; behind a backslash its name must look like one, since `\\.aws\\.` is a regular
 expression."""
 _NAMED = ("pass", "pwd", "secret", "token", "credential", "key", "pepper", "salt")
-_CONTROLS = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0))))
-_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 _SHORTEST = 15
 """Characters of the shortest token with its prefix: literals are looked for in words of that length only, since to find
 that none occurs is most of the work."""
-
-_LONGEST_KEY = 32_768
-"""Characters between the lines that begin and end a private key: one of 16,384 bits in JSON has about half as many."""
 
 OWN_CPU_S = 0.3
 OWN_CPU_S_A_CHARACTER = 2e-6
@@ -356,17 +331,27 @@ def _scrubbed(text: str, extra: "Iterable[str]", allow: "Iterable[str]") -> str:
     allowed = _compiled(allow)
     redact = _redactor(allowed)
     if "PRIVATE KEY" in text:
-        text = _without_private_keys(text, redact)
-    if "@" in text and "://" in text:
-        text = _without_url_passwords(text, redact)
+        from ai_memory.scrub_keys import without_private_keys  # each of these modules only for texts that need it
+
+        text = without_private_keys(text, redact)
+    if "@" in text and (":/" in text or ":\\" in text or "@tcp(" in text or "@unix(" in text or "jdbc:oracle" in low):
+        from ai_memory.scrub_web import without_url_secrets
+
+        text = without_url_secrets(text, redact, is_mixed)
+    if "cookie" in low or ("curl" in text and " -b" in text):
+        from ai_memory.scrub_web import without_cookies
+
+        text = without_cookies(text, redact, is_mixed)
     if long_words := " ".join([word for word in text.split() if len(word) >= _SHORTEST]):
         text = _without_tokens(text, long_words, redact)
-        text = _without(DENSE, text, long_words, redact)
-    if " -" in text:
-        text = _without(FLAGS, text, text, redact)
-    text = _without(HEADERS, text, text, redact)
-    if (":" in text or "=" in text or "</" in text) and _occurs(_NAMED, low):
-        from ai_memory.scrub_named import scrub_named  # one more module, for the texts that name a value
+        text = _without(DENSE, text, long_words, long_words.lower(), redact)
+    if " -" in text or '"-' in text or "'-" in text:
+        from ai_memory.scrub_flags import FLAGS
+
+        text = _without(FLAGS, text, text, low, redact)
+    text = _without(HEADERS, text, text, low, redact)
+    if (":" in text or "=" in text or "</" in text or '",' in text or "'," in text) and _occurs(_NAMED, low):
+        from ai_memory.scrub_named import scrub_named
 
         text = scrub_named(text, redact)
     if ("/." in text or "\\." in text) and _occurs(_PATHS, low):
@@ -380,33 +365,22 @@ def strip_controls(text: str) -> str:
     """The text without terminal escapes, control characters other than tab and line end, and bidi overrides."""
     if text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
         return text  # of what goes, nothing is printable
-    if "\x1b" in text or "\x9b" in text:
-        strings = r"\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*+(?:\x1b\\)?"
-        text = re.sub(strings + r"|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?|\x1b[ -/]*+[0-~]?", "", text)
-    for control in _CONTROLS:
-        if control in text:
-            text = text.replace(control, "")
-    if not text.isascii():
-        for control in _BIDI:
-            if control in text:
-                text = text.replace(control, "")
-        if not _is_encodable(text):
-            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    from ai_memory.scrub_shape import without_controls  # one more module, for the texts that hold one
+
+    return without_controls(text)
 
 
 def strip_private(text: str) -> str:
     """The text without what stands in `<private>…</private>`; a tag that is never closed takes the rest with it.
 
-    Tags nest. A closing tag alone is removed, the text before it stays. Idempotent: what would become a tag by the
-    removal is removed as well.
+    A tag may have attributes, and tags nest. A closing tag alone is removed, the text before it stays. Idempotent: what
+    would become a tag by the removal is removed as well.
     """
-    while "private" in text.lower():
-        stripped = _without_private_once(text)
-        if stripped == text:
-            break
-        text = stripped
-    return text
+    if "private" not in text.lower():
+        return text
+    from ai_memory.scrub_shape import without_private  # only where the word stands
+
+    return without_private(text)
 
 
 def cut_middle(text: str, limit_bytes: int, *, tail: str | None = None, missing_bytes: int = 0) -> str:
@@ -417,43 +391,9 @@ def cut_middle(text: str, limit_bytes: int, *, tail: str | None = None, missing_
     """
     if tail is None and len(text) * 4 <= limit_bytes:
         return text
-    head_bytes = text.encode()
-    tail_bytes = head_bytes if tail is None else tail.encode()
-    size = len(head_bytes) if tail is None else len(head_bytes) + missing_bytes + len(tail_bytes)
-    if size <= limit_bytes and tail is None:
-        return text
-    room = limit_bytes - len(_cut_note(size).encode())
-    if room < 2:
-        return head_bytes[: max(0, limit_bytes)].decode("utf-8", "ignore")
-    head_room = room * 2 // 3
-    head = head_bytes[:head_room].decode("utf-8", "ignore")
-    end = tail_bytes[max(0, len(tail_bytes) - (room - head_room)) :].decode("utf-8", "ignore")
-    return head + _cut_note(size - len(head.encode()) - len(end.encode())) + end
+    from ai_memory.scrub_shape import cut  # only for what is long
 
-
-def _cut_note(cut_bytes: int) -> str:
-    return f"\n[… {cut_bytes} bytes cut …]\n"
-
-
-def _without_private_once(text: str) -> str:
-    kept: list[str] = []
-    at = depth = 0
-    for tag in re.finditer(r"(?i)<(/?)\s{0,8}+private\s{0,8}+>", text):
-        if not depth:
-            kept.append(text[at : tag.start()])
-        depth = depth + 1 if not tag[1] else max(0, depth - 1)
-        at = tag.end()
-    if not depth:
-        kept.append(text[at:])
-    return "".join(kept)
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return cut(text, limit_bytes, tail=tail, missing_bytes=missing_bytes)
 
 
 def _compiled(patterns: "Iterable[str]") -> "list[re.Pattern[str]]":
@@ -477,9 +417,9 @@ def _redactor(allowed: "list[re.Pattern[str]]") -> "Callable[[str, str], str]":
     return redact
 
 
-def _without(rules: "Iterable[Rule]", text: str, where: str, redact: "Callable[[str, str], str]") -> str:
-    """The text without what the rules find. `where`: the part of it that holds a literal of each rule that can."""
-    low = where.lower()
+def _without(rules: "Iterable[Rule]", text: str, where: str, low: str, redact: "Callable[[str, str], str]") -> str:
+    """The text without what the rules find. `where`: the part of it that holds a literal of each rule that can, and the
+    same in lower case."""
     for kind, literals, pattern in rules:
         if _occurs(literals, low if literals[0].islower() else where):
             text = _apply(pattern, kind, text, redact)
@@ -504,7 +444,7 @@ def _replace(
     for match in pattern.finditer(subject):
         start, end = match.span(part)
         secret = text[start:end]
-        if not secret or MARK in text[match.start() : end] or _is_ordinary(kind, secret):
+        if not secret or MARK in text[match.start() : end] or _is_ordinary(kind, secret, match[0]):
             continue
         begin = match.start()
         if part and begin and text[begin].isalnum() and text[begin - 1].isalnum():
@@ -517,11 +457,26 @@ def _replace(
     return "".join(kept)
 
 
-def _is_ordinary(kind: str, secret: str) -> bool:
+def _is_ordinary(kind: str, secret: str, whole: str) -> bool:
     """Whether what has the shape of that kind of secret is text of another sort."""
     if kind == "cli-password":
-        return secret.isalpha() and secret.islower()  # "the --password option"
+        return whole.startswith("--") and secret.isalpha() and secret.islower()  # "the --password option"
+    if kind == "cli-token":
+        return not (is_mixed(secret) or re.search(r"[A-Za-z]\d++[A-Za-z]", secret[:200]))
+    if kind == "registry-auth":
+        return not (is_mixed(secret) or _is_userinfo(secret))
     return kind in _MUST_MIX and not is_mixed(secret)
+
+
+def _is_userinfo(value: str) -> bool:
+    """Whether it is base 64 of `user:password`."""
+    from binascii import Error, a2b_base64  # built in
+
+    try:
+        plain = a2b_base64(value[: len(value) // 4 * 4])
+    except Error:
+        return False
+    return b":" in plain[1:] and plain.isascii() and plain.decode().isprintable()
 
 
 def is_mixed(value: str) -> bool:
@@ -576,44 +531,3 @@ def _is_within_base64(text: str, at: int) -> bool:
     """Whether what stands before looks like the earlier part of an image or a source map."""
     before = text[max(0, at - 7) : at]
     return before == "base64," or (before[-1:] in ("+", "/") and before[-2:-1].isalnum())
-
-
-def _without_url_passwords(text: str, redact: "Callable[[str, str], str]") -> str:
-    def replace(match: "re.Match[str]") -> str:
-        secret = match[2]
-        if len(secret) < 4 or secret.startswith((MARK, "$", "{", "<", "%(")) or not secret.strip("*xX."):
-            return match[0]
-        if secret.lower() in ("password", "pass", "passwd", "pwd", "pw", "secret", "token"):
-            return match[0]  # what documents write
-        return f"{match[1]}{redact('url-password', secret)}@"
-
-    return re.sub(r"(://[^\s/?#@:\[\"'<>`]{0,256}+:)([^\s/@\"'<>`]{1,1024}+)@", replace, text)
-
-
-def _without_private_keys(text: str, redact: "Callable[[str, str], str]") -> str:
-    """Whole blocks; one without its end goes as far as its lines look like one. A heading alone is no key."""
-    begin = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-    lines = re.compile(r"(?:(?:\\{1,8}[rnt]|[\s\"'+>|,#*\\-]|\d{1,6}[\t:|→])*+[A-Za-z0-9+/=]{8,}+)*+")
-    kept: list[str] = []
-    at = 0
-    while found := begin.search(text, at):
-        end = text.find("-----END", found.end(), found.end() + _LONGEST_KEY)
-        if end >= 0 and text.find("-----BEGIN", found.end(), end) < 0:
-            close = text.find("-----", end + 8)
-            stop = close + 5 if 0 <= close - end <= 80 else end + 8
-        else:
-            tail = lines.match(text, found.end())
-            stop = tail.end() if tail else found.end()
-        key = text[found.start() : stop]
-        kept += [
-            text[at : found.start()],
-            redact("private-key", key) if _holds_base64(text[found.end() : stop]) else key,
-        ]
-        at = stop
-    kept.append(text[at:])
-    return "".join(kept)
-
-
-def _holds_base64(body: str) -> bool:
-    """Whether a third of it at least is base64: what stands between two constants of a program is code."""
-    return 3 * sum(map(len, re.findall(r"[A-Za-z0-9+/]{16,}+", body))) >= max(len(body), 16)

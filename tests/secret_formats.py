@@ -36,6 +36,8 @@ class Made:
     secret: str
     name: tuple[str, ...] = ()
     """Words of the name under which it is kept, where nothing else gives it away: the surroundings spell them."""
+    is_word: bool = False
+    """Of lower-case letters alone: only its place tells it from a word."""
 
 
 class Maker:

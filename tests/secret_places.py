@@ -1,14 +1,17 @@
 """What secrets stand in: prose, JSON, diffs, logs … Around each made-up secret a text that has its published form."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from secret_formats import Format, Made, Maker
 
-PIECE = 12
+PIECE = 8
 """Characters of a secret in a row that may not survive; of a shorter secret all of it."""
+LABEL = re.compile(r"\[REDACTED:[a-z-]+\]")
+"""What stands in a secret's place; it may spell the prefix of one."""
 CAP_BYTES = 2_048
 """The cap of an excerpt, as `docs/limits.md` has it."""
 
@@ -23,10 +26,13 @@ class Case:
     secret: str
     is_cut: bool = False
     """Whether the text is longer than the cap of an excerpt, with the secret where the cut will be."""
+    is_open: bool = False
+    """A word where prose and code have words too (`password: vnkjbqneu`): nobody can tell, it is counted apart."""
 
     def survives_in(self, text: str) -> bool:
         """Whether the text still holds the secret, or enough of it to be worth something."""
         size = min(PIECE, len(self.secret))
+        text = LABEL.sub("", text)
         return any(self.secret[at : at + size] in text for at in range(len(self.secret) - size + 1))
 
 
@@ -36,6 +42,29 @@ def _as_it_is(text: str) -> str:
 
 def _in_json(text: str) -> str:
     return json.dumps(text)[1:-1]
+
+
+def _in_single_quotes(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _in_yaml_quotes(text: str) -> str:
+    return text.replace("'", "''")
+
+
+def _in_shell_quotes(text: str) -> str:
+    for sign in '\\"$`':
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _in_dotenv(text: str) -> str:
+    return text.replace("\n", "\\n")
+
+
+YAML_INDICATORS = "-?:,[]{}#&*!|>'\"%@`"
+"""Signs with which a plain scalar of YAML cannot begin."""
+QUOTES = "'\"`"
 
 
 def _nested(value: object) -> str:
@@ -68,28 +97,42 @@ class Place:
     spelt: Callable[[Sequence[str]], str] = _snake
     encoded: Callable[[str], str] = _as_it_is
     takes_lines: bool = True
+    forbids: str = ""
+    """Signs that a value cannot hold there, since nothing quotes or escapes it."""
+    is_plain: bool = False
+    """Whether a word after a name can be a word of prose or code there."""
 
     def put(self, made: Made) -> Case | None:
         """The secret in this surrounding; None where it has no place for one like this."""
         if "\n" in made.text and not self.takes_lines:
             return None
         template = self.around_pair if made.name else self.around_text
-        if not template:
+        if not template or (made.name and set(made.text) & set(self.forbids)):
+            return None
+        if made.name and self.name == "YAML" and made.text[0] in YAML_INDICATORS:
             return None
         text = template.replace("§name", self.spelt(made.name) if made.name else "")
         text = text.replace("§value", self.encoded(made.text))
-        return Case(made.kind, self.name, text, self.encoded(made.secret))
+        is_open = self.is_plain and made.is_word
+        return Case(made.kind, self.name, text, self.encoded(made.secret), is_open=is_open)
 
 
 _PLACES: Sequence[Place] = (
-    Place("prose", "Please use §value for the upload, thanks.", "Please set §name=§value and restart."),
+    Place(
+        "prose",
+        "Please use §value for the upload, thanks.",
+        "Please set §name=§value and restart.",
+        forbids=QUOTES + "\\",
+    ),
     Place(
         "end of a sentence",
         "It answered §value. Then it failed.",
         "It wants the §name: §value\nThen it works.",
         " ".join,
+        forbids=QUOTES,
+        is_plain=True,
     ),
-    Place("markdown", "- run `§value` first\n- then wait", "- `§name`: `§value`\n- then wait"),
+    Place("markdown", "- run `§value` first\n- then wait", "- `§name`: `§value`\n- then wait", forbids="`"),
     Place("JSON", '{"n": 1, "note": "§value"}', '{"n": 1, "§name": "§value"}', _camel, _in_json),
     Place(
         "JSON in JSON",
@@ -104,8 +147,17 @@ _PLACES: Sequence[Place] = (
         _camel,
         lambda text: _in_json(_in_json(_in_json(text))),
     ),
-    Place("YAML", "app:\n  note: §value\n  n: 1\n", "app:\n  §name: §value\n  n: 1\n", takes_lines=False),
-    Place("YAML, quoted", "- name: NOTE\n  note: '§value'\n", "app:\n  §name: '§value'\n", _kebab, takes_lines=False),
+    Place(
+        "YAML", "app:\n  note: §value\n  n: 1\n", "app:\n  §name: §value\n  n: 1\n", takes_lines=False, is_plain=True
+    ),
+    Place(
+        "YAML, quoted",
+        "- name: NOTE\n  note: '§value'\n",
+        "app:\n  §name: '§value'\n",
+        _kebab,
+        _in_yaml_quotes,
+        takes_lines=False,
+    ),
     Place(
         "YAML, block",
         "app:\n  note: |\n    §value\n  n: 1\n",
@@ -117,23 +169,38 @@ _PLACES: Sequence[Place] = (
         "N=1\nNOTE=§value\nM=2\n",
         "N=1\n§name=§value\nM=2\n",
         _upper,
-        lambda text: text.replace("\n", "\\n"),
+        _in_dotenv,
+        forbids=QUOTES + "#\\",
     ),
     Place(
         "shell export",
         'export NOTE="§value" N=1\n',
         'export §name="§value" N=1\n',
         _upper,
-        lambda text: text.replace('"', '\\"'),
+        _in_shell_quotes,
     ),
-    Place("ini", "[app]\nnote = §value\n", "[app]\n§name = §value\nn = 1\n", takes_lines=False),
-    Place("code", "app = App('§value', 3)", "app = App(§name='§value', retries=3)", takes_lines=False),
+    Place(
+        "ini",
+        "[app]\nnote = §value\n",
+        "[app]\n§name = §value\nn = 1\n",
+        takes_lines=False,
+        forbids=QUOTES + ";#",
+        is_plain=True,
+    ),
+    Place(
+        "code",
+        "app = App('§value', 3)",
+        "app = App(§name='§value', retries=3)",
+        encoded=_in_single_quotes,
+        takes_lines=False,
+    ),
     Place("code, object", 'const app = {note: "§value"};', 'const app = {§name: "§value", n: 1};', _camel, _in_json),
     Place(
         "diff, added",
         "@@ -1,2 +1,2 @@\n-note = 1\n+§value\n n = 1\n",
         '@@ -1,2 +1,2 @@\n-§name: "x"\n+§name: "§value"\n n = 1\n',
         encoded=lambda text: text.replace("\n", "\n+"),
+        forbids='"\\',
     ),
     Place(
         "diff, removed",
@@ -141,18 +208,26 @@ _PLACES: Sequence[Place] = (
         "@@ -1,2 +1,1 @@\n-§name=§value\n n = 1\n",
         _upper,
         lambda text: text.replace("\n", "\n-"),
+        forbids=QUOTES + "#\\",
     ),
     Place(
         "log line",
         "2026-11-30T12:00:00.123Z INFO shop.api [req-17] got §value in 3 ms\n",
         "2026-11-30T12:00:00.123Z INFO shop.api [req-17] §name=§value took=3ms\n",
         takes_lines=False,
+        forbids=QUOTES + "\\",
     ),
     Place("table", "| n | note |\n|---|---|\n| 1 | §value |\n", "", takes_lines=False),
     Place("table of a shell", "n   note                 when\n1   §value   today\n", "", takes_lines=False),
     Place("HTML", "<p>see <b>§value</b></p>", "", takes_lines=False),
-    Place("in colours", "\x1b[32m§value\x1b[0m\n", "\x1b[1m§name\x1b[0m=\x1b[32m§value\x1b[0m\n", _upper),
-    Place("line by itself", "first\r\n§value\r\nlast", "first\r\n§name=§value\r\nlast", _upper),
+    Place(
+        "in colours",
+        "\x1b[32m§value\x1b[0m\n",
+        "\x1b[1m§name\x1b[0m=\x1b[32m§value\x1b[0m\n",
+        _upper,
+        forbids=QUOTES + "\\",
+    ),
+    Place("line by itself", "first\r\n§value\r\nlast", "first\r\n§name=§value\r\nlast", _upper, forbids=QUOTES + "\\"),
 )
 
 
@@ -183,13 +258,14 @@ def _over_a_line_end(made: Made) -> Case | None:
 
 def _at_a_cut(made: Made, maker: Maker) -> Case:
     """In a long text, where the head of its excerpt ends or the tail begins, or nearly."""
-    text = f'{_snake(made.name)} = "{made.text}"' if made.name else made.text
+    text = f'{_snake(made.name)} = "{_in_json(made.text)}"' if made.name else made.text
+    secret = _in_json(made.secret) if made.name else made.secret
     head = CAP_BYTES * 2 // 3 - 20 - maker.pick.randrange(max(24, len(text)))
     tail = CAP_BYTES // 3 - maker.pick.randrange(max(24, len(text)))
     long, short = maker.pick.choice((6_000, 90_000)), max(8, maker.pick.choice((head, tail)))
     before, after = (short, long) if short == head else (long, short)
     text = f"{_filler(before)}\n{text}\n{_filler(after)}"
-    return Case(made.kind, "next to a cut", text, made.secret, is_cut=True)
+    return Case(made.kind, "next to a cut", text, secret, is_cut=True)
 
 
 def _filler(length: int) -> str:

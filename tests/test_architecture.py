@@ -20,7 +20,8 @@ PACKAGE = ROOT / "ai_memory"
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
         *("__init__", "errors", "clock", "paths", "model", "streams", "plainfile"),
-        *("scrub", "scrub_named", "patterns", "toml_text", "settings"),
+        *("scrub", "scrub_keys", "scrub_named", "scrub_flags", "scrub_shape", "scrub_values", "scrub_web"),
+        *("patterns", "toml_text", "settings"),
         "config_table",
     ),
     ("text",),

@@ -10,7 +10,7 @@ from ai_memory.capture import prompts
 from ai_memory.capture.digest import Digest, Taken
 from ai_memory.capture.session_page import summarise
 from ai_memory.capture.tools import Family
-from ai_memory.capture.words import agent_name, code, minute, plain
+from ai_memory.capture.words import agent_name, code, minute, plain, without_line_ends
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault
 from ai_memory.hook_outbox import MAX_HANDOFF
@@ -236,7 +236,7 @@ def _next_steps(told: Digest) -> tuple[str, ...]:
 
 
 def _files(told: Digest) -> tuple[str, ...]:
-    paths = [path for path, _ in told.edited]
+    paths = [without_line_ends(path) for path, _ in told.edited]
     earlier = told.taken.files if told.taken is not None else ()
     return tuple(dict.fromkeys([*paths, *earlier]))[:MAX_FILES]
 
@@ -393,7 +393,7 @@ def named(agent: str) -> str:
 
 
 def _list(title: str, items: Sequence[str]) -> str:
-    return f"## {title}\n\n" + "\n".join(f"- {item}" for item in items) if items else ""
+    return f"## {title}\n\n" + "\n".join(f"- {without_line_ends(item)}" for item in items) if items else ""
 
 
 def covers(handoff_cwd: str, cwd: str) -> bool:

@@ -31,6 +31,7 @@ _LENGTHS = dict.fromkeys(("agent", "event", "source_event", "agent_id", "tool", 
 }
 """Members that name something, and the characters of each that are kept."""
 _IDS = ("session", "native_id")
+_PLACES = ("cwd", "route")
 _OTHER = sanitize("other")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -145,12 +146,14 @@ def session_uuid(agent: str, raw: str) -> str:
 
 
 def _names(record: Mapping[str, object], more: Mapping[str, object]) -> dict[str, str]:
-    """What the event names, as the file has it: neither clean nor cut."""
+    """What the event names, as the file has it, neither clean nor cut; on one line, but for a path, which may hold a
+    line end."""
     found = {key: _text(record.get(key)) for key in _LENGTHS} | {
         "native_id": _text(more.get("native_id")),
         "flags": _flags(record.get("flags")),
     }
-    return {key: (text.strip() if key in _IDS else text)[:MAX_TEXT_BYTES] for key, text in found.items()}
+    lines = {key: text if key in _PLACES else " ".join(text.splitlines()) for key, text in found.items()}
+    return {key: (text.strip() if key in _IDS else text)[:MAX_TEXT_BYTES] for key, text in lines.items()}
 
 
 def _session(raw: str, *, agent: str, kind: str, identifier: str) -> str:

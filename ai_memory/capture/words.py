@@ -47,8 +47,14 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
+def without_line_ends(text: str) -> str:
+    """The text without line ends, as a path or a name stands in a list or a heading; blanks in it stay as they are."""
+    return " ".join(text.splitlines())
+
+
 def listed(items: list[str], *, most: int = 3) -> str:
-    """`a, b and c`, or `a, b, c and 4 more`."""
+    """`a, b and c`, or `a, b, c and 4 more`, on one line."""
+    items = [without_line_ends(item) for item in items]
     if len(items) > most:
         return f"{', '.join(items[:most])} and {len(items) - most} more"
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

@@ -220,4 +220,5 @@ def entry_line(one: LogEntry, scope: Scope | None) -> str:
     more = f"{one.count} in all" if one.count > 1 else ""
     who = " ".join(filter(None, (one.by, short_id(one.session) if one.session else "")))
     told = who if one.entry == "event" else f"by {who}"
-    return " · ".join(filter(None, (head, subject, more, one.outcome, told, place)))
+    line = " · ".join(filter(None, (head, subject, more, one.outcome, told, place)))
+    return " ".join(line.splitlines())

@@ -244,7 +244,8 @@ def observation_row(row: "Observation") -> ObservationRow:
 def session_text(result: ReadSession) -> str:
     """What the session is, then each observation with its whole text."""
     row = result.session
-    lines = [f"session {row.id} · {row.agent} · {row.state}", f"{row.workspace}/{row.project} · {row.cwd}"]
+    where = " ".join(row.cwd.splitlines())
+    lines = [f"session {row.id} · {row.agent} · {row.state}", f"{row.workspace}/{row.project} · {where}"]
     times = [f"opened {row.opened_at}", f"last {row.last_at}", *([f"ended {row.ended_at}"] if row.ended_at else [])]
     lines += [" · ".join(times), f"{row.prompts} prompts · {row.observations} observations"]
     if row.page:
@@ -258,4 +259,4 @@ def _told(one: ObservationRow) -> list[str]:
     agent = f"subagent {one.agent_id}" if one.agent_id else ""
     head = " · ".join(filter(None, ("## " + one.at, one.kind, one.tool, one.outcome, agent, one.flags)))
     parts = [("", one.text), ("input: ", one.input), ("output: ", one.output)]
-    return [head, *(f"{name}{text}" for name, text in parts if text)]
+    return [" ".join(head.splitlines()), *(f"{name}{text}" for name, text in parts if text)]

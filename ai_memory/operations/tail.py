@@ -120,7 +120,7 @@ def tail_text(row: TailRow, scope: "Scope | None") -> str:
     head = " ".join(filter(None, (one.at[:19] + "Z", one.kind, one.tool)))
     line = " · ".join(filter(None, (head, one.outcome, who, subagent, one.flags, place)))
     texts = (("", one.text), ("input: ", one.input), ("output: ", one.output))
-    return "\n".join([line, *(_indented(f"{name}{_cut(text)}") for name, text in texts if text)])
+    return "\n".join([" ".join(line.splitlines()), *(_indented(f"{name}{_cut(text)}") for name, text in texts if text)])
 
 
 def _cut(text: str) -> str:

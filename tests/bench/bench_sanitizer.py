@@ -27,7 +27,8 @@ import measure
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from secret_formats import FORMATS, Maker
+from secret_chosen import ALL
+from secret_formats import Maker
 from secret_places import CAP_BYTES, Case, cases
 
 from ai_memory.hook_event import Cleaner
@@ -101,12 +102,13 @@ def recall(found: Finds, who: str, *, rounds: int, seed: int, examples: int, mas
     total: Counter[tuple[str, str]] = Counter()
     missed: Counter[tuple[str, str]] = Counter()
     shown: list[Case] = []
-    for case in cases(FORMATS, rounds=rounds, seed=seed):
+    for case in cases(ALL, rounds=rounds, seed=seed):
         is_found = found(case)
-        for group in (("", "all"), ("kind", case.kind), ("surrounding", case.place)):
+        groups = (("", "all"), ("kind", case.kind), ("surrounding", case.place))
+        for group in (("words in the place of words", "apart"),) if case.is_open else groups:
             total[group] += 1
             missed[group] += not is_found
-        if not is_found and len(shown) < examples:
+        if not is_found and not case.is_open and len(shown) < examples:
             shown.append(case)
     print(f"\n| found by {who} | secrets | missed | recall |\n|---|---:|---:|---:|")
     for group in sorted(total):

@@ -51,10 +51,10 @@ def test_a_prompt_without_secrets_loads_the_base_alone(desk: Desk) -> None:
     assert not names & HEAVY
 
 
-def test_a_tool_call_with_secrets_loads_one_module_more(desk: Desk) -> None:
+def test_a_tool_call_with_secrets_loads_what_looks_at_names_and_values(desk: Desk) -> None:
     given = {"command": "export API_TOKEN=abcdef123456"}
     names = loaded(desk, "post-tool-use", desk.payload("PostToolUse", tool_name="Bash", tool_input=given))
-    assert ours(names) == CAPTURE | {"ai_memory.scrub_named"}
+    assert ours(names) == CAPTURE | {"ai_memory.scrub_named", "ai_memory.scrub_values"}
     assert not names & HEAVY
 
 

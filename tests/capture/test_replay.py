@@ -5,6 +5,7 @@ Needs a folder with `hooks/<harness>/*.json` and `transcripts/<harness>/…`, na
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,21 +71,41 @@ def _payloads(path: Path) -> list[Any]:
         found = json.loads(text)
     except ValueError:
         found = [json.loads(line) for line in text.splitlines() if line.strip()]
-    return found if isinstance(found, list) else [found]
+    found = found if isinstance(found, list) else [found]
+    return [one for wrapped in found for one in (wrapped.get("events") or [wrapped])]
+
+
+SESSION = re.compile(
+    r'"(session_?id|conversation_?id|trajectory_id|thread-id|taskId)": *"(?!empty-state-draft)[^"]', re.I
+)
+
+
+def _call(path: Path, told: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """(name of the event, payload): of a file that wraps several, as it names them."""
+    return (told["event"], told["payload"]) if {"event", "payload"} <= told.keys() else (path.stem, told)
+
+
+def _has_session(payload: dict[str, Any]) -> bool:
+    """Whether it names a session anywhere, as any reader of it would say."""
+    return SESSION.search(json.dumps(payload)) is not None
 
 
 @pytest.mark.parametrize("harness", sorted({path.parent.name for path in PAYLOADS}))
 def test_every_payload_of_a_harness_is_taken(begun: Room, harness: str) -> None:
-    count = 0
+    count = expected = 0
     for path in (one for one in PAYLOADS if one.parent.name == harness):
-        for payload in _payloads(path):
-            done = _run(begun, "hook", "--event", path.stem, "--agent", harness, stdin=json.dumps(payload).encode())
+        for told in _payloads(path):
+            event, payload = _call(path, told)
+            (begun.data_dir.locks / "drain.beat").touch()
+            done = _run(begun, "hook", "--event", event, "--agent", harness, stdin=json.dumps(payload).encode())
+            expected += _has_session(payload)
             assert done.stderr == b""
             assert not done.stdout or json.loads(done.stdout) is not None
             count += 1
     outcome = _drained(begun)
     assert (outcome["quarantined"], outcome["left"], outcome["ok"]) == (0, 0, True)
     assert count
+    assert outcome["applied"] + outcome["repeated"] >= expected
     _check_pages(begun)
 
 

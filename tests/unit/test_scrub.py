@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from secret_formats import FORMATS, Maker
 from secret_places import cases
 
-from ai_memory.scrub import DENSE, FLAGS, HEADERS, MARK, TOKENS, cut_middle, scrub, strip_controls, strip_private
+from ai_memory.scrub import DENSE, HEADERS, MARK, TOKENS, cut_middle, scrub, strip_controls, strip_private
+from ai_memory.scrub_flags import FLAGS
 from ai_memory.scrub_named import kind_of
 
 ALNUM = string.ascii_letters + string.digits
@@ -176,6 +177,10 @@ HOSTILE = [
         "api key: ",
         "password=$",
     ),
+    *("cookie:", "cookie: a=", "curl -b ", "_auth=", "define('DB_PASSWORD', ", "['DB_PASSWORD','", "password='", "''a"),
+    *(";password={", "password=x;", "Server=;Pwd=", "host=a password=", "DB_PASSWORD=(", "\nDB_PASSWORD=a(", "a,b="),
+    *("jdbc:oracle:thin:a/", "@tcp(", "a:b@tcp(", "://a@", ":\\/\\/a:", "://a:b@c", '["-p","', "htpasswd -b a "),
+    *("ldapsearch -w ", "smbclient -U a%", "<private a", "password=a}", "password=a]]"),
     *("-----BEGIN PRIVATE KEY-----\n1:", "key\\\\\\", "$a->", '?"key":', "a" * 52 + "JQQJ99", "x" * 14 + " "),
 ]
 """Beginnings of what some pattern looks for; each pattern's own literals come on top of them."""
