@@ -177,6 +177,8 @@ CATCHES_ALL = {
     "cli.faults": 1,  # the command line's
     "capture.draining": 2,  # the drain's loop per event
     "capture.page_work": 1,  # the drain's loop per session: one that cannot be told must not stop the others
+    "providers.fast": 2,  # whatever a model library raises becomes one of ours
+    "providers.folder": 2,  # the same
     "store.wiki": 2,  # dulwich raises kinds without a common base for damage; they become one of ours
 }
 """Where `except Exception` stands, how often and why."""

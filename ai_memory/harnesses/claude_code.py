@@ -62,7 +62,7 @@ CLAUDE_CODE = Harness(
     project_instructions="CLAUDE.md",
     skills=Place(f"{_FOLDER}/skills", _VARIABLE, _FOLDER),
     project_skills=Place("{checkout}/.claude/skills"),
-    restart="start Claude Code anew; sessions that run keep their old hooks",
+    restart="Start Claude Code anew: sessions that run keep their old hooks.",
     refuses=("`.claude/settings.json` of a checkout is shared with a team, so hooks are not written there.",),
     proof=Proof.PROGRAM,
 )

@@ -54,7 +54,7 @@ CODEX = Harness(
     project_instructions="AGENTS.md",
     skills=Place("{home}/.agents/skills"),
     project_skills=Place("{checkout}/.agents/skills"),
-    restart="start Codex anew and approve the hooks: type /hooks; until then it skips them",
+    restart="Start Codex anew and approve the hooks: type /hooks. Until then it skips them.",
     refuses=("Hooks in a checkout count only once its user told Codex to trust it.",),
     proof=Proof.PROGRAM,
 )

@@ -3,7 +3,7 @@
 from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
 from ai_memory.harnesses.shapes_events import TIMEOUT_S, powershell_line, stdio, wired
 from ai_memory.harnesses.shapes_flat import written
 
@@ -72,6 +72,7 @@ COPILOT_CLI = Harness(
     project_skills=Place("{checkout}/.github/skills"),
     restart="Restart it.",
     refuses=(_SHARED,),
+    proof=Proof.PROGRAM,
     is_anonymous=True,
     notes=(
         _BOTH,

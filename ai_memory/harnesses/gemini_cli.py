@@ -47,6 +47,6 @@ GEMINI_CLI = Harness(
         "`PreCompress` is not wired: it fires before every model call, not only when history is compressed.",
         "The checkout's own `.gemini/settings.json` gets no hooks: it is shared with the team.",
     ),
-    proof=Proof.PAYLOADS,
+    proof=Proof.PROGRAM,
     notes=("`hooksConfig.enabled` set to false in its settings switches every hook off.",),
 )

@@ -184,9 +184,8 @@ def _time(connection: Connection, number: int, queries: list[bytes], name: str) 
         nearest(connection, number, query, limit=100)
         spent_ms.append((time.perf_counter() - begun) * 1000)
         cpu_ms.append((time.process_time() - cpu) * 1000)
-    print(
-        f"{name:34} p50 {share(spent_ms, 0.5):7.1f}  p95 {share(spent_ms, 0.95):7.1f}  CPU {share(cpu_ms, 0.5):7.1f} ms"
-    )
+    line = f"{name:34} p50 {share(spent_ms, 0.5):7.1f}  p95 {share(spent_ms, 0.95):7.1f}"
+    print(f"{line}  CPU {share(cpu_ms, 0.5):7.1f} ms")
 
 
 def _recall(connection: Connection, number: int, queries: list[bytes]) -> None:
