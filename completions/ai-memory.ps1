@@ -1,7 +1,7 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
     '' = @('search', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'reindex', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
-    'search' = @('-n', '--limit', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'write-page' = @('-b', '--body', '--file', '-p', '--path', '--title', '--kind', '-t', '--tag', '--tier', '--pinned', '--no-pinned', '--expires-at', '--expected-version', '--create-only', '--scope', '--session', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'append' = @('-p', '--path', '-b', '--body', '--file', '--expected-version', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
