@@ -38,11 +38,10 @@ def switches_of(memory: "Memory") -> "Switches":
     config = configured(memory)
     if config is None:
         return Switches()
-    asked = config.retrieval
     return Switches(
-        query_intent=asked.query_intent,
-        session_recall_bonus=asked.session_recall_bonus,
-        observation_stream=asked.observation_stream,
+        query_intent=config.retrieval.query_intent,
+        session_recall_bonus=config.retrieval.session_recall_bonus,
+        observation_stream=config.retrieval.observation_stream,
     )
 
 

@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from ai_memory.model import PageRef, Scope
 from ai_memory.search import fulltext, gate, legs, numbers
 from ai_memory.search.authority import authority
+from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import Closeness
 from ai_memory.search.intent import recalls_a_session
 from ai_memory.search.passages import folded, shown
@@ -23,36 +24,6 @@ _PAGES = """
         (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id)
     FROM pages AS p WHERE p.id IN (SELECT value FROM json_each(?))
 """
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A page while the legs speak of it."""
-
-    page_id: int
-    ref: PageRef
-    title: str
-    kind: str
-    tier: str
-    version: str
-    is_pinned: bool
-    updated_at_us: int
-    tags: tuple[str, ...]
-    legs: dict[str, LegScore] = field(default_factory=dict)
-    factors: dict[str, float] = field(default_factory=dict)
-    chunks: tuple[int, ...] = ()
-    """Its best chunks, best first."""
-    texts: tuple[bytes, ...] = ()
-    """Those chunks, flattened."""
-    coverage: float = 0.0
-    score: float = 0.0
-
-    def total(self) -> float:
-        """What the legs and the standing make together."""
-        total = sum(leg.share for leg in self.legs.values())
-        for factor in self.factors.values():
-            total *= factor
-        return total
 
 
 def search(

@@ -3,21 +3,18 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import flattened
 from ai_memory.search.numbers import FULL_BAR_CHUNKS, LEADERS, LEAST_STRENGTH, PARTIAL_COVERAGE
 from ai_memory.search.request import Status
-
-if TYPE_CHECKING:
-    from ai_memory.search.engine import Candidate
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Which pages are shown, and what is said of them."""
 
-    kept: "list[Candidate]"
+    kept: list[Candidate]
     status: Status
     gaps: tuple[str, ...] = ()
 
@@ -43,13 +40,13 @@ def _beginning(term: str) -> bytes:
     return (f" {words} " if len(words) < 5 else f" {words[: max(4, len(words) - 3)]}").encode()
 
 
-def strength(page: "Candidate", chunks: int) -> float:
+def strength(page: Candidate, chunks: int) -> float:
     """How sure a page answers: what it holds of the question, times how well, whatever the size of the index."""
     leg = page.legs.get("fts")
     return page.coverage * (leg.score if leg else 0.0) / math.log(2 + chunks)
 
 
-def judge(ranked: "Sequence[Candidate]", weights: Mapping[str, float], *, chunks: int) -> Judgement:
+def judge(ranked: Sequence[Candidate], weights: Mapping[str, float], *, chunks: int) -> Judgement:
     """All pages, or none when not even the best of them is likely to answer. `chunks`: how many the index holds.
 
     What is named exactly always answers. In a small index every word is common, so the bar is lower there.
@@ -67,12 +64,12 @@ def judge(ranked: "Sequence[Candidate]", weights: Mapping[str, float], *, chunks
     )
 
 
-def _missing(weights: Mapping[str, float], leaders: "Sequence[Candidate]") -> tuple[str, ...]:
+def _missing(weights: Mapping[str, float], leaders: Sequence[Candidate]) -> tuple[str, ...]:
     """One sentence about the rarest words that no leading page holds."""
     missing = [term for term in weights if not any(_holds(page, term) for page in leaders)]
     rarest = sorted(missing, key=lambda term: (-weights[term], term))[:5]
     return (f"no page that was found holds: {', '.join(sorted(rarest))}",) if rarest else ()
 
 
-def _holds(page: "Candidate", term: str) -> bool:
+def _holds(page: Candidate, term: str) -> bool:
     return any(_beginning(term) in text for text in page.texts)

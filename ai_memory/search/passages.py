@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ai_memory.search.candidate import Candidate
 from ai_memory.search.numbers import FOLLOWING_CHARACTERS, TWIN_OVERLAP
 from ai_memory.store.driver import Connection
 from ai_memory.store.index import CHUNK_BITS
 from ai_memory.text.excerpts import excerpt
 from ai_memory.text.plain import plain, printable
-
-if TYPE_CHECKING:
-    from ai_memory.search.engine import Candidate
 
 _CHUNK = "SELECT heading, start_line, end_line, body FROM chunks WHERE id = ?"
 _FOLLOWING = "SELECT end_line, body FROM chunks WHERE id > ? AND id < ? ORDER BY id LIMIT ?"
@@ -50,7 +47,7 @@ def shown(index: Connection, page_id: int, chunk_id: int, terms: Sequence[str], 
     return ShownPassage(heading, start, end, "\n\n".join(text))
 
 
-def folded(pages: "Sequence[Candidate]", *, limit: int) -> "tuple[list[Candidate], dict[int, list[Candidate]]]":
+def folded(pages: Sequence[Candidate], *, limit: int) -> tuple[list[Candidate], dict[int, list[Candidate]]]:
     """The first `limit` pages that say something of their own, and those folded into each of them."""
     kept: list[Candidate] = []
     words: dict[int, frozenset[bytes]] = {}
