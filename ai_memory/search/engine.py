@@ -215,7 +215,7 @@ class _Search:
         self._weigh_standing(prepared)
         ranked = sorted(self._pages.values(), key=lambda page: (-page.score, page.ref))
         coverage = gate.Coverage(self._weights)
-        for page in ranked[: request.offset + request.limit + numbers.SPARE]:
+        for page in ranked:
             page.coverage = 1.0 if "exact" in page.legs else coverage.of(page.texts)
         kept: Sequence[Candidate] = ranked
         status: Status = "ok"

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import flattened
-from ai_memory.search.numbers import FULL_BAR_CHUNKS, LEADERS, LEAST_STRENGTH, PARTIAL_COVERAGE
+from ai_memory.search.numbers import (
+    FULL_BAR_CHUNKS,
+    LEADERS,
+    LEAST_COVERAGE,
+    LEAST_STRENGTH,
+    PARTIAL_COVERAGE,
+    TAIL_SHARE,
+)
 from ai_memory.search.request import Status
 
 
@@ -54,14 +61,16 @@ def judge(ranked: Sequence[Candidate], weights: Mapping[str, float], *, chunks: 
     leaders = ranked[:LEADERS]
     if not leaders:
         return Judgement([], "abstained", _missing(weights, leaders))
-    bar = LEAST_STRENGTH * min(1.0, chunks / FULL_BAR_CHUNKS)
+    height = min(1.0, chunks / FULL_BAR_CHUNKS)
     is_named = any("exact" in page.legs for page in leaders)
-    if not is_named and max(strength(page, chunks) for page in leaders) < bar:
+    covered = max(page.coverage for page in leaders)
+    is_strong = max(strength(page, chunks) for page in leaders) >= LEAST_STRENGTH * height
+    if not is_named and not (is_strong and covered >= LEAST_COVERAGE * height):
         return Judgement([], "abstained", _missing(weights, leaders))
-    is_partial = not is_named and max(page.coverage for page in leaders) < PARTIAL_COVERAGE
-    return (
-        Judgement(list(ranked), "partial", _missing(weights, leaders)) if is_partial else Judgement(list(ranked), "ok")
-    )
+    kept = [page for page in ranked if page.coverage >= TAIL_SHARE * covered or page.legs.keys() - {"fts", "graph"}]
+    if is_named or covered >= PARTIAL_COVERAGE:
+        return Judgement(kept, "ok")
+    return Judgement(kept, "partial", _missing(weights, leaders))
 
 
 def _missing(weights: Mapping[str, float], leaders: Sequence[Candidate]) -> tuple[str, ...]:
