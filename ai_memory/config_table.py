@@ -152,6 +152,19 @@ class Rerank:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Parts of the ranking."""
+
+    query_intent: bool = setting(
+        True, Kind.SWITCH, "Lift pages of sessions for a question about what was done earlier."
+    )
+    session_recall_bonus: float = setting(0.25, Kind.FRACTION, "By how much it lifts them.", highest=1)
+    observation_stream: bool = setting(
+        True, Kind.SWITCH, "Let what sessions saw vote for their pages, and show it where no page answers."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Ingest:
     """Events that are dropped before they are stored."""
 
@@ -214,6 +227,7 @@ class Config:
     search: Search = section(Search)
     embed: Embed = section(Embed)
     rerank: Rerank = section(Rerank)
+    retrieval: Retrieval = section(Retrieval)
     ingest: Ingest = section(Ingest)
     sanitize: Sanitize = section(Sanitize)
     hook_spool: HookSpool = section(HookSpool)

@@ -20,6 +20,7 @@ class Kind(StrEnum):
 
     SWITCH = "true or false"
     NUMBER = "whole number"
+    FRACTION = "number"
     CHOICE = "one of"
     TEXT = "text"
     WORDS = "list of words"
@@ -61,7 +62,7 @@ class Setting:
         match self.kind:
             case Kind.SWITCH:
                 return self.kind.value
-            case Kind.NUMBER:
+            case Kind.NUMBER | Kind.FRACTION:
                 return f"{self.lowest} to {self.highest}"
             case Kind.CHOICE:
                 return ", ".join(self.choices)
@@ -86,6 +87,8 @@ class Setting:
                 raise Unfit("true or false")
             case Kind.NUMBER:
                 return self._number(value)
+            case Kind.FRACTION:
+                return self._fraction(value)
             case Kind.CHOICE:
                 if isinstance(value, str) and value in self.choices:
                     return value
@@ -106,6 +109,8 @@ class Setting:
                 return self.checked(word in TRUE_WORDS if word in TRUE_WORDS | FALSE_WORDS else plain)
             case Kind.NUMBER:
                 return self.checked(int(plain) if re.fullmatch(r"[+-]?[0-9]{1,18}", plain) else plain)
+            case Kind.FRACTION:
+                return self.checked(float(plain) if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", plain) else plain)
             case Kind.CHOICE:
                 return self.checked(plain.strip("\"'"))
             case Kind.TEXT:
@@ -121,6 +126,12 @@ class Setting:
         if not self.lowest <= value <= self.highest:
             raise Unfit(f"a whole number from {self.values}")
         return value
+
+    def _fraction(self, value: object) -> float:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not self.lowest <= float(str(value)) <= self.highest:
+            raise Unfit(f"a number from {self.values}")
+        return float(str(value))
 
     def _list(self, value: object) -> tuple[str, ...]:
         if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) and one for one in value):

@@ -25,6 +25,7 @@ _ai_memory() {
     --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     esac
     case "$command $prev" in
+        "search --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "search --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
@@ -59,7 +60,7 @@ _ai_memory() {
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         handoff) words="begin list show accept cancel reopen" ;;
-        "search") words="-n --limit --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "search") words="-q --variant -n --limit --offset --kind --tag --tier --path-prefix --since --until --agent --session --scope --all --global --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --workspace --project --data-dir --lock-timeout --json --help" ;;
         "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
         "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -11,9 +11,15 @@ JSON_FORMAT = 1
 
 
 def answer_json(result: Any) -> dict[str, Any]:
-    """The result as one JSON object with stable keys: `v`, `ok`, `scope`, then its fields in their order."""
-    head = {"v": JSON_FORMAT, "ok": True, "scope": None}
-    return head | {field.name: _json(getattr(result, field.name)) for field in fields(result)}
+    """The result as one JSON object with stable keys: `v`, `ok`, `scope`, then its fields in their order.
+
+    A mapping whose field says `metadata={"flat": True}` gives its keys instead of itself.
+    """
+    answer: dict[str, Any] = {"v": JSON_FORMAT, "ok": True, "scope": None}
+    for field in fields(result):
+        value = _json(getattr(result, field.name))
+        answer |= value if field.metadata.get("flat") else {field.name: value}
+    return answer
 
 
 def fault_json(code: str, message: str, hint: str = "") -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ai_memory.config_table import Config
+    from ai_memory.search.request import Switches
     from ai_memory.store.memory import Memory
 
 
@@ -28,6 +29,20 @@ def stopwords(memory: "Memory") -> frozenset[str]:
     if config is None or config.search.fts.stopwords is None:
         return STOPWORDS
     return frozenset(word.casefold() for word in config.search.fts.stopwords)
+
+
+def switches_of(memory: "Memory") -> "Switches":
+    """Parts of the ranking that somebody turned off or up. Errors: as `configured`."""
+    from ai_memory.search.request import Switches  # a query comes with its ranking
+
+    config = configured(memory)
+    if config is None:
+        return Switches()
+    return Switches(
+        query_intent=config.retrieval.query_intent,
+        session_recall_bonus=config.retrieval.session_recall_bonus,
+        observation_stream=config.retrieval.observation_stream,
+    )
 
 
 def tell_hooks(memory: "Memory") -> None:

@@ -1,69 +1,29 @@
-"""Full-text search over chunks, summed up per page.
+"""Ranking: legs → sum → standing → gate → passages. Reads one snapshot, changes nothing, calls no model."""
 
-Floors and the weights' origin: chunks of about 600 characters beat whole documents, and a page counts as its best chunk
-plus half the second plus a quarter of the third (measured 2026-11-30 on long conversations and agent sessions).
-"""
-
-from collections.abc import Collection
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from ai_memory.model import PageRef, Scope
-from ai_memory.search.prepare import STOPWORDS, match_expression, terms
+from ai_memory.search import fulltext, gate, legs, numbers
+from ai_memory.search.authority import authority
+from ai_memory.search.candidate import Candidate
+from ai_memory.search.closeness import Closeness
+from ai_memory.search.intent import recalls_a_session
+from ai_memory.search.passages import folded, shown
+from ai_memory.search.prepare import STOPWORDS, Prepared, match_expression, prepare
+from ai_memory.search.request import Hit, Hits, LegScore, Request, Status
+from ai_memory.search.when import named_span
+from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.index import CHUNK_BITS
 from ai_memory.store.snapshot import Filter, Snapshot
-from ai_memory.text.excerpts import excerpt
 
-CHUNK_SHARES = (1.0, 0.5, 0.25)
-"""What a page's first, second and third best chunk add to its score."""
-
-COLUMN_WEIGHTS = (3.0, 1.5, 2.0, 1.0)
-"""bm25 weights of title, path words and tags, heading, body. Title 3 instead of 2: nDCG@10 +.003 to +.008 on pages, the
-same on conversations and sessions; 4 adds nothing (2026-11-30, `tests/bench/bench_retrieval.py`)."""
-
-CANDIDATE_CHUNKS = 400
-"""Chunks that are ranked and read; a page whose best chunk is behind them is no good answer."""
-
-_CHUNKS = """
-    SELECT c.page_id, c.id, bm25(chunks_fts, {weights}) AS score, p.workspace, p.project, p.path
-    FROM chunks_fts JOIN chunks AS c ON c.id = chunks_fts.rowid JOIN pages AS p ON p.id = c.page_id
-    WHERE chunks_fts MATCH ? AND {conditions}
-    ORDER BY score, p.workspace, p.project, p.path, c.ord
-    LIMIT ?
+_PAGES = """
+    SELECT p.id, p.workspace, p.project, p.path, p.title, p.kind, p.tier, p.version, p.pinned, p.updated_at_us,
+        (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id)
+    FROM pages AS p WHERE p.id IN (SELECT value FROM json_each(?))
 """
-
-_CHUNK = """
-    SELECT p.title, p.kind, p.tier, p.version, p.updated_at_us, c.heading, c.start_line, c.end_line, c.body
-    FROM chunks AS c JOIN pages AS p ON p.id = c.page_id WHERE c.id = ?
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One page that answers, with its best passage. `score`: higher is better, comparable within one answer only."""
-
-    ref: PageRef
-    title: str
-    kind: str
-    tier: str
-    version: str
-    updated_at_us: int
-    score: float
-    heading: str
-    line: int
-    """1-based line of the file on which the passage begins."""
-    end_line: int
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """Pages, best first, and how many more were found among the candidates."""
-
-    hits: tuple[Hit, ...]
-    omitted: int = 0
-    terms: tuple[str, ...] = ()
-    legs: tuple[str, ...] = ("fts",)
-    gaps: tuple[str, ...] = ()
-    abstained: bool = False
 
 
 def search(
@@ -76,62 +36,270 @@ def search(
     wanted: Filter | None = None,
     stopwords: Collection[str] = STOPWORDS,
 ) -> Hits:
-    """Pages that hold any term of `query`, best first. `scope` None searches every project. Never fails on a query."""
-    found = terms(query, stopwords=stopwords)
-    expression = match_expression(found)
-    if not expression:
-        return Hits((), gaps=("the query holds no word to look for",))
-    conditions, parameters = _conditions(scope, wanted)
-    sql = _CHUNKS.format(weights=", ".join(map(str, COLUMN_WEIGHTS)), conditions=conditions)
-    rows = snapshot.index.execute(sql, [expression, *parameters, CANDIDATE_CHUNKS])
-    pages: dict[int, _Candidate] = {}
-    for page_id, chunk_id, score, *address in rows:
-        pages.setdefault(page_id, _Candidate(PageRef(*address), chunk_id)).add(-score)
-    ranked = sorted(pages.values(), key=lambda page: (-page.score, page.ref))
-    shown = ranked[offset : offset + limit]
-    return Hits(
-        tuple(_hit(snapshot, page, found) for page in shown), max(0, len(ranked) - offset - len(shown)), tuple(found)
+    """`answer` for callers that ask one plain question of one project, or of all with `scope` None."""
+    scopes = None if scope is None else (scope,)
+    return answer(
+        snapshot,
+        Request((query,), scopes, wanted or Filter(), limit=limit, offset=offset, stopwords=stopwords),
     )
 
 
-def _conditions(scope: Scope | None, wanted: Filter | None) -> tuple[str, list[object]]:
-    conditions, parameters = (wanted or Filter()).sql()
-    if scope is None:
-        return conditions, parameters
-    return f"{conditions} AND p.workspace = ? AND p.project = ?", [*parameters, scope.workspace, scope.project]
+def answer(snapshot: Snapshot, request: Request) -> Hits:
+    """Pages that answer, best first. Never fails on a query."""
+    return _Search(snapshot.index, request).run()
 
 
-class _Candidate:
-    """A page while its chunks come in, best first."""
+class _Search:
+    """One question on its way."""
 
-    def __init__(self, ref: PageRef, best_chunk: int) -> None:
-        self.ref = ref
-        self.best_chunk = best_chunk
-        self.score = 0.0
+    def __init__(self, index: Connection, request: Request) -> None:
+        self._index = index
+        self._request = request
+        self._conditions, self._parameters = conditions(request.wanted, request.scopes)
+        self._pages: dict[int, Candidate] = {}
+        self._weights: dict[str, float] = {}
         self._chunks = 0
+        self._legs: dict[str, None] = {}
+        self._gaps: list[str] = []
+        self._dropped: dict[str, int] = {}
+        self._timings: dict[str, float] = {}
 
-    def add(self, score: float) -> None:
-        if self._chunks < len(CHUNK_SHARES):
-            self.score += CHUNK_SHARES[self._chunks] * score
-        self._chunks += 1
+    def run(self) -> Hits:
+        asked = [prepare(query, stopwords=self._request.stopwords) for query in self._request.queries]
+        if not any(one.terms or one.explicit for one in asked):
+            return Hits((), gaps=("the query holds no word to look for",))
+        with self._timed("fts"):
+            for one in asked:
+                self._ask_full_text(one)
+        with self._timed("exact"):
+            self._ask_exact(asked[0])
+        with self._timed("entity"):
+            self._ask_entities(asked[0])
+        self._hear_witnesses()
+        self._take_near()
+        with self._timed("graph"):
+            self._ask_neighbours()
+        with self._timed("rank"):
+            return self._ranked(asked[0])
+
+    # --- legs ---
+
+    def _ask_full_text(self, prepared: Prepared) -> None:
+        terms = fulltext.weigh(self._index, prepared)
+        self._weights.update(terms.weights)
+        self._chunks = terms.chunks
+        closeness = Closeness(prepared.text, terms.weights)
+        found = self._matching(prepared, terms, closeness)
+        scores = {page_id: fulltext.page_score(own) for page_id, own in found.items()}
+        best = max(scores.values(), default=0.0)
+        if best <= 0:
+            return
+        self._legs["fts"] = None
+        self._meet(found)
+        ranked = sorted(scores, key=lambda page_id: (-scores[page_id], self._pages[page_id].ref))
+        for rank, page_id in enumerate(ranked, 1):
+            page, own = self._pages[page_id], found[page_id]
+            share = scores[page_id] / best
+            if "fts" in page.legs and page.legs["fts"].share >= share:
+                continue  # another wording of the question says more
+            page.legs["fts"] = LegScore(rank, scores[page_id], share)
+            page.chunks = tuple(passage.chunk_id for passage in own[:3])
+            page.texts = tuple(passage.flat for passage in own[:3])
+
+    def _matching(
+        self, prepared: Prepared, terms: fulltext.Terms, closeness: Closeness
+    ) -> dict[int, list[fulltext.Passage]]:
+        """The passages of the explicit expression; where it finds or means nothing, those with any of the words."""
+        plain = match_expression(terms.weights)
+        for expression in filter(None, (prepared.explicit, plain)):
+            try:
+                found = fulltext.passages(
+                    self._index, expression, closeness, conditions=self._conditions, parameters=self._parameters
+                )
+            except OperationalError:
+                found = {}
+            if found:
+                if prepared.explicit and expression is plain:
+                    self._gaps.append("nothing fulfils the whole expression; any of its words were looked for")
+                return found
+        return {}
+
+    def _ask_exact(self, prepared: Prepared) -> None:
+        found = legs.exact(self._index, prepared, conditions=self._conditions, parameters=self._parameters)
+        self._add("exact", found, lambda _: numbers.EXACT_SCORE)
+
+    def _ask_entities(self, prepared: Prepared) -> None:
+        found = legs.entities(self._index, prepared, conditions=self._conditions, parameters=self._parameters)
+        best = max((one.score for one in found), default=1.0)
+        self._add("entity", found, lambda one: numbers.ENTITY_SHARE * one.score / best)
+
+    def _hear_witnesses(self) -> None:
+        """Sessions whose observations match vote once each for their page."""
+        witnesses = [one for one in self._request.witnesses if one.score > 0]
+        best = max((one.score for one in witnesses), default=1.0)
+        places = self._ids([one.ref for one in witnesses])
+        found = [
+            legs.Found(places[one.ref], one.score, f"session {one.session[:8]}")
+            for one in witnesses
+            if one.ref in places
+        ]
+        self._add("observation", found, lambda one: numbers.OBSERVATION_SHARE * one.score / best)
+
+    def _take_near(self) -> None:
+        """Vectors: the best chunk of a page counts, from the pool's middle (0) to its best (1)."""
+        near = self._request.near
+        if not near:
+            return
+        cosines = sorted(one.cosine for one in near)
+        middle, best = cosines[len(cosines) // 2], cosines[-1]
+        per_page: dict[int, tuple[float, int]] = {}
+        for one in near:
+            per_page.setdefault(one.page_id, (one.cosine, one.chunk_id))
+        found = [legs.Found(page_id, cosine, f"cosine {cosine:.3f}") for page_id, (cosine, _) in per_page.items()]
+        spread = (best - middle) or 1.0
+        share = numbers.VECTOR_SHARE / (1 - numbers.VECTOR_SHARE)
+        self._add("vector", found, lambda one: share * min(1.0, max(0.0, (one.score - middle) / spread)))
+        for page_id, (_, chunk_id) in per_page.items():
+            page = self._pages.get(page_id)
+            if page is not None and not page.chunks:
+                page.chunks = (chunk_id,)
+
+    def _ask_neighbours(self) -> None:
+        seeds = sorted(self._pages.values(), key=lambda page: (-page.total(), page.ref))[: numbers.GRAPH_SEEDS]
+        found = legs.neighbours(
+            self._index,
+            [page.page_id for page in seeds],
+            conditions=self._conditions,
+            parameters=self._parameters,
+        )
+        self._add("graph", found, lambda one: numbers.GRAPH_SHARE * one.score)
+
+    def _add(self, leg: str, found: Sequence[legs.Found], share: Callable[[legs.Found], float]) -> None:
+        self._meet([one.page_id for one in found])
+        for rank, one in enumerate(found, 1):
+            if one.page_id in self._pages:
+                self._pages[one.page_id].legs[leg] = LegScore(rank, one.score, share(one), one.detail)
+                self._legs[leg] = None
+
+    def _meet(self, page_ids: Collection[int]) -> None:
+        """Read what the ranking must know of pages that are new."""
+        new = [page_id for page_id in page_ids if page_id not in self._pages]
+        for row in self._index.execute(_PAGES, ("[" + ",".join(map(str, new)) + "]",)) if new else ():
+            page_id, *address, title, kind, tier, version, is_pinned, updated_at_us, tags = row
+            self._pages[page_id] = Candidate(
+                page_id=page_id,
+                ref=PageRef(*address),
+                title=title,
+                kind=kind,
+                tier=tier,
+                version=version,
+                is_pinned=bool(is_pinned),
+                updated_at_us=updated_at_us,
+                tags=tuple((tags or "").split("\n")),
+            )
+
+    def _ids(self, refs: Sequence[PageRef]) -> dict[PageRef, int]:
+        sql = (
+            f"SELECT p.id FROM pages AS p WHERE p.workspace = ? AND p.project = ? AND p.path = ? AND {self._conditions}"
+        )
+        rows = [
+            (ref, self._index.execute(sql, (ref.workspace, ref.project, ref.path, *self._parameters)).fetchone())
+            for ref in refs
+        ]
+        return {ref: row[0] for ref, row in rows if row is not None}
+
+    # --- ranking ---
+
+    def _ranked(self, prepared: Prepared) -> Hits:
+        request = self._request
+        self._weigh_standing(prepared)
+        ranked = sorted(self._pages.values(), key=lambda page: (-page.score, page.ref))
+        coverage = gate.Coverage(self._weights)
+        for page in ranked:
+            page.coverage = 1.0 if "exact" in page.legs else coverage.of(page.texts)
+        kept: Sequence[Candidate] = ranked
+        status: Status = "ok"
+        if request.may_abstain:
+            judged = gate.judge(ranked, self._weights, chunks=self._chunks)
+            kept, status = judged.kept, judged.status
+            self._gaps += judged.gaps
+            if len(ranked) > len(kept):
+                self._dropped["too far from the query"] = len(ranked) - len(kept)
+        hits, twins = self._hits(kept[request.offset : request.offset + request.limit + numbers.SPARE], prepared)
+        if twins:
+            self._dropped["folded into a hit that says nearly the same"] = twins
+        omitted = max(0, len(kept) - request.offset - len(hits) - twins)
+        return Hits(
+            hits,
+            omitted,
+            prepared.terms,
+            tuple(self._legs),
+            tuple(self._gaps),
+            status,
+            dict(self._dropped),
+            {name: round(spent, 2) for name, spent in self._timings.items()},
+        )
+
+    def _weigh_standing(self, prepared: Prepared) -> None:
+        switches, request = self._request.switches, self._request
+        is_recall = switches.query_intent and recalls_a_session(prepared.text)
+        span = named_span(prepared.text, request.now_us) if request.now_us else None
+        for page in self._pages.values():
+            bonus = 0.0
+            if is_recall and page.kind == "session":
+                bonus = numbers.SESSION_PENALTY + numbers.EPISODIC_PENALTY + switches.session_recall_bonus
+            standing = authority(page.ref.path, page.kind, page.tier, page.tags, is_pinned=page.is_pinned, bonus=bonus)
+            page.factors["authority"] = standing
+            if span is not None and span[0] <= page.updated_at_us < span[1]:
+                page.factors["time"] = numbers.TEMPORAL_FACTOR
+            page.score = page.total()
+
+    def _hits(self, pages: Sequence[Candidate], prepared: Prepared) -> tuple[tuple[Hit, ...], int]:
+        """The hits to show, and how many pages were folded into them."""
+        kept, also = folded(pages, limit=self._request.limit)
+        return tuple(
+            replace(self._hit(page, prepared), also=tuple(twin.ref for twin in also.get(page.page_id, ())))
+            for page in kept
+        ), sum(map(len, also.values()))
+
+    def _hit(self, page: Candidate, prepared: Prepared) -> Hit:
+        passage = shown(
+            self._index,
+            page.page_id,
+            page.chunks[0] if page.chunks else page.page_id << CHUNK_BITS,
+            prepared.terms,
+            following=self._request.following,
+        )
+        return Hit(
+            ref=page.ref,
+            title=page.title,
+            kind=page.kind,
+            tier=page.tier,
+            version=page.version,
+            updated_at_us=page.updated_at_us,
+            score=round(page.score, 6),
+            heading=passage.heading,
+            line=passage.line,
+            end_line=passage.end_line,
+            snippet=passage.text,
+            coverage=round(page.coverage, 4),
+            legs=dict(page.legs),
+            factors=dict(page.factors),
+        )
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._timings[name] = self._timings.get(name, 0.0) + (time.perf_counter() - begun) * 1000
 
 
-def _hit(snapshot: Snapshot, page: _Candidate, found: list[str]) -> Hit:
-    title, kind, tier, version, updated_at_us, heading, start, _, body = snapshot.index.execute(
-        _CHUNK, (page.best_chunk,)
-    ).fetchone()
-    passage = excerpt(body, found, first_line=start)
-    assert passage is not None, "no chunk is blank"
-    return Hit(
-        ref=page.ref,
-        title=title,
-        kind=kind,
-        tier=tier,
-        version=version,
-        updated_at_us=updated_at_us,
-        score=round(page.score, 6),
-        heading=heading,
-        line=passage.start_line,
-        end_line=passage.end_line,
-        snippet=passage.text,
-    )
+def conditions(wanted: Filter, scopes: Sequence[Scope] | None) -> tuple[str, list[object]]:
+    """Conditions over `pages AS p` that hold inside every leg, and their parameters."""
+    told, parameters = wanted.sql()
+    if scopes is None:
+        return told, parameters
+    either = " OR ".join(["(p.workspace = ? AND p.project = ?)"] * len(scopes)) or "0"
+    return f"{told} AND ({either})", [*parameters, *(name for one in scopes for name in (one.workspace, one.project))]

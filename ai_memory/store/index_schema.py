@@ -10,7 +10,8 @@ TABLES = (
     """CREATE TABLE pages (
         id INTEGER PRIMARY KEY, workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
         version TEXT NOT NULL, title TEXT NOT NULL, kind TEXT NOT NULL, tier TEXT NOT NULL, pinned INTEGER NOT NULL,
-        expires_at_us INTEGER, updated_at_us INTEGER NOT NULL, frontmatter TEXT NOT NULL, text TEXT NOT NULL,
+        expires_at_us INTEGER, updated_at_us INTEGER NOT NULL,
+        superseded INTEGER NOT NULL, frontmatter TEXT NOT NULL, text TEXT NOT NULL,
         body_start INTEGER NOT NULL, fault TEXT NOT NULL, UNIQUE (workspace, project, path)
     )""",
     # Newest first in the very order of the lists, everywhere and in one project: ten pages are found without a sort.
@@ -26,11 +27,12 @@ TABLES = (
     "CREATE INDEX entities_page ON entities (page_id)",
     """CREATE TABLE chunks (
         id INTEGER PRIMARY KEY, page_id INTEGER NOT NULL, ord INTEGER NOT NULL, start_line INTEGER NOT NULL,
-        end_line INTEGER NOT NULL, title TEXT NOT NULL, words TEXT NOT NULL, heading TEXT NOT NULL, body TEXT NOT NULL
+        end_line INTEGER NOT NULL, title TEXT NOT NULL, words TEXT NOT NULL, heading TEXT NOT NULL, body TEXT NOT NULL,
+        grams TEXT NOT NULL
     )""",
     "CREATE INDEX chunks_page ON chunks (page_id)",
     """CREATE VIRTUAL TABLE chunks_fts USING fts5 (
-        title, words, heading, body, content='chunks', content_rowid='id',
+        title, words, heading, body, grams, content='chunks', content_rowid='id',
         tokenize='porter unicode61 remove_diacritics 2'
     )""",
     # Words are gathered up to 16 MB before they are written: a rebuild's batch makes one segment, not five.

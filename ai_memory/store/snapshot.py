@@ -76,6 +76,12 @@ class Filter:
     state: str | None = None
     """As the frontmatter says it, of a handoff."""
     origin: str | None = None
+    superseded: bool | None = None
+    """False leaves out pages that another one replaced."""
+    agent: str | None = None
+    """Of session pages: whose session they tell of."""
+    refs: tuple[PageRef, ...] | None = None
+    """Only these pages."""
 
     def sql(self) -> tuple[str, list[object]]:
         """Conditions over `pages AS p`, and their parameters."""
@@ -89,6 +95,7 @@ class Filter:
             ("p.updated_at_us >= ?", self.since_us),
             ("p.updated_at_us < ?", self.until_us),
             ("p.pinned = ?", self.pinned),
+            ("p.superseded = ?", self.superseded),
             ("EXISTS (SELECT 1 FROM tags WHERE tag = ? AND page_id = p.id)", self.tag),
             ("(p.expires_at_us IS NULL OR p.expires_at_us >= ?)", self.unexpired_at_us),
             ("p.expires_at_us <= ?", self.expired_at_us),
@@ -98,6 +105,15 @@ class Filter:
             if value is not None:
                 conditions.append(condition)
                 parameters.append(value)
+        if self.agent is not None:
+            conditions.append("json_extract(p.frontmatter, '$.agent') = ?")
+            parameters.append(self.agent)
+        if self.refs is not None:
+            conditions.append(
+                "EXISTS (SELECT 1 FROM json_each(?) AS j WHERE j.value ->> 0 = p.workspace"
+                " AND j.value ->> 1 = p.project AND j.value ->> 2 = p.path)"
+            )
+            parameters.append(json.dumps([(ref.workspace, ref.project, ref.path) for ref in self.refs]))
         if self.prefix:
             conditions.append("substr(p.path, 1, ?) = ?")
             parameters += [len(self.prefix), self.prefix]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ai_memory.model import ResolvedBy, Scope
 from ai_memory.search.engine import search
-from ai_memory.search.prepare import match_expression, terms
+from ai_memory.search.prepare import terms
 from ai_memory.store import driver, index
 from ai_memory.store.driver import Connection
 from ai_memory.store.index import IndexedFile
@@ -99,7 +99,7 @@ def plain(documents: list[Document]) -> Find:
         tables[one.group].execute("INSERT INTO d VALUES (?, ?, ?)", (one.id, one.title, one.text))
 
     def find(query: Query) -> list[str]:
-        expression = match_expression(terms(query.text))
+        expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms(query.text))
         if not expression:
             return []
         sql = "SELECT id FROM d WHERE d MATCH ? ORDER BY bm25(d, 0, 1, 1), id LIMIT ?"

@@ -1,0 +1,292 @@
+"""How well search finds: on labelled sets, and on the person's own wiki."""
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from ai_memory.errors import MemoryFault, UsageFault
+from ai_memory.model import ResolvedBy, Scope
+from ai_memory.operations.field import Field
+from ai_memory.operations.setup import no_progress
+
+if TYPE_CHECKING:
+    from ai_memory.search.evaluation import Answer, Document, Find, Question
+    from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Snapshot
+
+FIGURES = ("any@1", "any@5", "any@10", "all@1", "all@5", "all@10", "ndcg@10", "mrr@10", "latency_ms")
+KEPT_RUNS = 20
+"""Runs of `bench self` whose figures are kept, to tell a drift."""
+_SELF_PAGES = 200
+_WORDS_ASKED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class SetFigures:
+    """One set: ours, plain FTS5 over whole documents in the same run, and ours per category."""
+
+    name: str
+    documents: int
+    figures: Mapping[str, float]
+    fts5: Mapping[str, float]
+    categories: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalBench:
+    figures: Mapping[str, float] = field(metadata={"flat": True})
+    """Of the set, or the mean of several."""
+    fts5: Mapping[str, float] = field(default_factory=dict)
+    sets: tuple[SetFigures, ...] = ()
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
+
+
+def bench_retrieval(
+    memory: "Memory",  # noqa: ARG001 (the sets bring their own documents)
+    *,
+    sets: Annotated[
+        tuple[str, ...], Field("folder with corpus.jsonl and queries.jsonl", max_length=50, flags=("--set",))
+    ],
+    limit: Annotated[int, Field("first questions of each set; 0 asks all", ge=0)] = 0,
+    abstain: Annotated[bool, Field("let the gate refuse to answer", flags=("--abstain/--no-abstain",))] = True,
+    progress: Callable[[int, int], None] = no_progress,
+) -> RetrievalBench:
+    """Measure what search finds on labelled questions, beside plain FTS5 in the same run.
+    A set is a folder with corpus.jsonl and queries.jsonl; nothing of it is stored.
+    """
+    from ai_memory.search.evaluation import evaluate, read_set
+
+    if not sets:
+        raise UsageFault("no set is named", hint="bench retrieval --set DIR")
+    read = [read_set(Path(name).expanduser(), limit=limit) for name in sets]
+    total, done = 2 * sum(len(one.questions) for one in read), 0
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    rows = []
+    for one in read:
+        ours = _ours(one.documents, may_abstain=abstain)
+        answers = _remembered(ours)
+        figures = evaluate(answers, one.questions, tell)
+        plain = evaluate(_plain(one.documents), one.questions, tell)
+        named = sorted({question.category for question in one.questions})
+        by_category = {
+            name or "all": evaluate(answers, [question for question in one.questions if question.category == name])
+            for name in named
+            if len(named) > 1
+        }
+        rows.append(SetFigures(one.name, len(one.documents), figures, plain, by_category))
+    return RetrievalBench(_means([row.figures for row in rows]), _means([row.fts5 for row in rows]), tuple(rows))
+
+
+def _remembered(find: "Find") -> "Find":
+    """The same answers without asking twice: the figures of each category come from the first time."""
+    known: dict[tuple[str, str], Answer] = {}
+
+    def ask(question: "Question") -> "Answer":
+        key = (question.group, question.text)
+        if key not in known:
+            known[key] = find(question)
+        return known[key]
+
+    return ask
+
+
+def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]}
+
+
+def _ours(documents: "Sequence[Document]", *, may_abstain: bool) -> "Find":
+    """The documents as pages of an index in memory, one project a group. The paths tell nothing about the text."""
+    from ai_memory.search.engine import answer
+    from ai_memory.search.evaluation import Answer
+    from ai_memory.search.request import Request
+    from ai_memory.store import driver, index
+    from ai_memory.store.snapshot import Snapshot
+    from ai_memory.text.page import compose
+
+    connection = driver.in_memory()
+    index.create(connection)
+    projects = {group: f"p{number}" for number, group in enumerate(sorted({one.group for one in documents}))}
+    ids: dict[tuple[str, str], str] = {}
+    files = []
+    for number, one in enumerate(documents):
+        path = f"notes/{number:06}.md"
+        ids[projects[one.group], path] = one.id
+        text = compose({"title": one.title} if one.title else {}, one.text)
+        files.append(
+            index.IndexedFile(
+                f"default/{projects[one.group]}/{path}", f"{number:040x}", text.encode("utf-8", "replace"), 0
+            )
+        )
+    with driver.transaction(connection):
+        index.put_files(connection, files, is_empty=True)
+    snapshot = Snapshot(connection)
+
+    def find(question: "Question") -> Answer:
+        if question.group not in projects:
+            return Answer(())
+        scope = Scope("default", projects[question.group], ResolvedBy.FLAG)
+        hits = answer(snapshot, Request((question.text,), (scope,), may_abstain=may_abstain)).hits
+        size = sum(len(f"{hit.title} {hit.heading} {hit.snippet}".encode()) for hit in hits)
+        return Answer(tuple(ids[hit.ref.project, hit.ref.path] for hit in hits), size)
+
+    return find
+
+
+def _plain(documents: "Sequence[Document]") -> "Find":
+    """Plain FTS5: one table a group, a row a document, the question's words joined by OR, all weights 1."""
+    from ai_memory.search.evaluation import DEPTH, Answer
+    from ai_memory.search.prepare import terms
+    from ai_memory.store import driver
+
+    tables: dict[str, driver.Connection] = {}
+    for one in documents:
+        if one.group not in tables:
+            tables[one.group] = driver.in_memory()
+            tables[one.group].execute(
+                "CREATE VIRTUAL TABLE d USING fts5 (id UNINDEXED, title, body, tokenize='porter unicode61')"
+            )
+        tables[one.group].execute("INSERT INTO d VALUES (?, ?, ?)", (one.id, one.title, one.text))
+
+    def find(question: "Question") -> Answer:
+        asked = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms(question.text))
+        if not asked or question.group not in tables:
+            return Answer(())
+        sql = "SELECT id FROM d WHERE d MATCH ? ORDER BY bm25(d, 0, 1, 1), id LIMIT ?"
+        return Answer(tuple(row[0] for row in tables[question.group].execute(sql, (asked, DEPTH))))
+
+    return find
+
+
+def bench_retrieval_text(result: RetrievalBench) -> str:
+    """One table: a line a set for ours and for plain FTS5, then the categories."""
+    lines = [f"{'set':28} {'leg':5} " + " ".join(f"{name:>8}" for name in FIGURES) + "   false"]
+    for row in result.sets:
+        lines += [_line(row.name, "ours", row.figures), _line("", "fts5", row.fts5)]
+        lines += [_line(f"  {name}", "ours", figures) for name, figures in row.categories.items()]
+    if len(result.sets) > 1:
+        lines += [_line("mean of the sets", "ours", result.figures), _line("", "fts5", result.fts5)]
+    lines.append("ms: median of one question, index in memory; false: share of questions without answer that got one")
+    return "\n".join(lines)
+
+
+def _line(name: str, leg: str, figures: Mapping[str, float]) -> str:
+    without = f"{figures['false_answers']:8.3f}" if figures["unanswerable"] else "       –"
+    shown = " ".join(f"{figures[key]:8.2f}" if key == "latency_ms" else f"{figures[key]:8.3f}" for key in FIGURES)
+    return f"{name[:28]:28} {leg:5} {shown} {without}"
+
+
+@dataclass(frozen=True, slots=True)
+class SelfBench:
+    figures: Mapping[str, float] = field(metadata={"flat": True})
+    before: Mapping[str, float] = field(default_factory=dict)
+    """Figures of the run before, by whatever version it was."""
+    version: str = ""
+    version_before: str = ""
+    drift: Mapping[str, float] = field(default_factory=dict)
+    """Figure now less figure before."""
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
+
+
+def bench_self(memory: "Memory", *, progress: Callable[[int, int], None] = no_progress) -> SelfBench:
+    """Measure search on your own pages: each is looked for by words of its own, and words of none must find nothing.
+    Run it after an upgrade: it tells what changed since the last run.
+    """
+    from ai_memory import __version__
+    from ai_memory.search.evaluation import evaluate
+
+    with memory.reading() as snapshot:
+        questions = _own_questions(snapshot)
+        if not questions:
+            raise MemoryFault("there are too few pages to ask about", hint="write some first: ai-memory write-page")
+        done = 0
+
+        def tell() -> None:
+            nonlocal done
+            done += 1
+            progress(done, len(questions))
+
+        figures = evaluate(_find_own(snapshot), questions, tell)
+        gaps = tuple(snapshot.gaps)
+    before = _remember(memory, __version__, figures)
+    old = before.get("figures", {}) if before else {}
+    known = {name: float(value) for name, value in old.items()} if isinstance(old, dict) else {}
+    drift = {name: round(figures[name] - known[name], 4) for name in FIGURES if name in known}
+    return SelfBench(figures, known, __version__, str(before.get("version", "")) if before else "", drift, gaps)
+
+
+def _own_questions(snapshot: "Snapshot") -> "tuple[Question, ...]":
+    """Known items: the rarest words of a page, which it must be found by. Controls: words that stand nowhere."""
+    from ai_memory.search.evaluation import Question
+    from ai_memory.search.fulltext import weigh
+    from ai_memory.search.prepare import prepare
+    from ai_memory.store.snapshot import Filter
+
+    draw = random.Random(20261130)
+    pages = [page for page in snapshot.select(Filter(), sort="path", limit=100_000).pages if len(page.body) > 200]
+    chosen = sorted(draw.sample(pages, min(_SELF_PAGES, len(pages))), key=lambda page: page.ref)
+    questions = []
+    for number, page in enumerate(chosen):
+        words = sorted({word for word in page.body.split() if word.isalpha() and 4 <= len(word) <= 20})
+        asked = draw.sample(words, min(40, len(words)))
+        weights = weigh(snapshot.index, prepare(" ".join(asked))).weights
+        rarest = sorted(weights, key=lambda word: (-weights[word], word))[3 : 3 + _WORDS_ASKED]
+        if len(rarest) >= 3:
+            group = f"{page.ref.workspace}/{page.ref.project}"
+            questions.append(Question(group, "known item", " ".join(rarest), {str(page.ref): 1.0}))
+        if number % 4 == 0:
+            made_up = " ".join(
+                "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(4)) for _ in range(4)
+            )
+            questions.append(Question(f"{page.ref.workspace}/{page.ref.project}", "control", made_up, {}))
+    return tuple(questions)
+
+
+def _find_own(snapshot: "Snapshot") -> "Find":
+    from ai_memory.search.engine import answer
+    from ai_memory.search.evaluation import Answer
+    from ai_memory.search.request import Request
+
+    def find(question: "Question") -> Answer:
+        workspace, _, project = question.group.partition("/")
+        scope = Scope(workspace, project, ResolvedBy.FLAG)
+        hits = answer(snapshot, Request((question.text,), (scope,), may_abstain=True)).hits
+        return Answer(tuple(str(hit.ref) for hit in hits), sum(len(hit.snippet.encode()) for hit in hits))
+
+    return find
+
+
+def _remember(memory: "Memory", version: str, figures: Mapping[str, float]) -> dict[str, object]:
+    """Add this run to `logs/bench-self.json`; gives the run before. What cannot be read there is begun anew."""
+    from ai_memory.store.filesystem import make_folder, write_whole
+
+    file = memory.data_dir.logs / "bench-self.json"
+    try:
+        runs = json.loads(file.read_text("utf-8"))
+        runs = runs if isinstance(runs, list) else []
+    except (OSError, ValueError):
+        runs = []
+    make_folder(file.parent)
+    runs.append({"version": version, "at_us": memory.clock(), "figures": dict(figures)})
+    write_whole(file, json.dumps(runs[-KEPT_RUNS:], indent=1).encode())
+    return runs[-2] if len(runs) > 1 and isinstance(runs[-2], dict) else {}
+
+
+def bench_self_text(result: SelfBench) -> str:
+    """The figures, and what changed."""
+    lines = [f"{'':28} {'':5} " + " ".join(f"{name:>8}" for name in FIGURES) + "   false"]
+    lines.append(_line("your own pages", "now", result.figures))
+    if result.before:
+        lines.append(_line(f"the run before ({result.version_before})", "then", result.before))
+        worse = [name for name, change in result.drift.items() if name != "latency_ms" and change < -0.02]
+        lines.append(f"worse than before: {', '.join(worse)}" if worse else "no worse than before")
+    return "\n".join(lines)

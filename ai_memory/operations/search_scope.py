@@ -1,0 +1,121 @@
+"""What a search looks at: which projects, which pages of them, and what sessions saw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ai_memory.errors import UsageFault, echo
+from ai_memory.model import PageRef, ResolvedBy, Scope
+from ai_memory.operations.session_names import known_session
+from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_name
+from ai_memory.text.times import parse_moment
+
+if TYPE_CHECKING:
+    from ai_memory.search.request import Request, Witness
+    from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Filter
+
+RAW_SHOWN = 5
+"""Observations that are shown where no page answers."""
+_RAW_LENGTH = 280
+
+
+@dataclass(frozen=True, slots=True)
+class RawHit:
+    """An observation of a session, shown where no page answers."""
+
+    workspace: str
+    project: str
+    session: str
+    agent: str
+    kind: str
+    tool: str
+    text: str
+
+
+def named_scope(name: str) -> Scope:
+    """The project of `NAME` or `WORKSPACE/NAME`. Errors: UsageFault for what is no name."""
+    workspace, slash, project = name.strip().rpartition("/")
+    workspace = workspace if slash else DEFAULT_WORKSPACE
+    if not project or not workspace:
+        raise UsageFault(f"no project is called {echo(name)}", hint="name it: --scope NAME or --scope WORKSPACE/NAME")
+    check_name(workspace, what="workspace")
+    check_name(project, what="project")
+    return Scope(workspace, project, ResolvedBy.FLAG)
+
+
+def with_global(scope: Scope | None) -> tuple[Scope, ...]:
+    """The project, and what holds everywhere in its workspace and in the default one."""
+    if scope is None:
+        return ()
+    workspaces = dict.fromkeys((scope.workspace, DEFAULT_WORKSPACE))
+    everywhere = [Scope(workspace, GLOBAL_PROJECT, scope.resolved_by) for workspace in workspaces]
+    return (scope, *(one for one in everywhere if (one.workspace, one.project) != (scope.workspace, scope.project)))
+
+
+def page_filter(
+    now_us: int,
+    *,
+    kind: str | None,
+    tag: str | None,
+    tier: str | None,
+    prefix: str | None,
+    since: str | None,
+    until: str | None,
+    agent: str | None,
+    refs: Sequence[PageRef] | None,
+    include_expired: bool,
+    include_superseded: bool,
+) -> "Filter":
+    """The conditions of a search's words. Errors: UsageFault for a time that is none."""
+    from ai_memory.store.snapshot import Filter  # sqlite, which help does without
+
+    return Filter(
+        kind=kind,
+        tag=tag.strip().lower() if tag else None,
+        tier=tier,
+        prefix=prefix,
+        since_us=parse_moment(since, now_us=now_us) if since else None,
+        until_us=parse_moment(until, now_us=now_us) if until else None,
+        unexpired_at_us=None if include_expired else now_us,
+        superseded=None if include_superseded else False,
+        agent=agent,
+        refs=None if refs is None else tuple(refs),
+    )
+
+
+def pages_of_session(memory: "Memory", session: str) -> list[PageRef]:
+    """Pages that tell of a session or rest on it. Errors: NotFound, Conflict for a beginning that fits several."""
+    from ai_memory.store.session_evidence import pages_resting_on  # few searches name a session
+
+    whole = known_session(memory, session)
+    with memory.state_reading() as state:
+        return [] if state is None else pages_resting_on(state, whole)
+
+
+def witnesses(memory: "Memory", request: "Request") -> "tuple[Witness, ...]":
+    """Sessions of the projects whose observations match the question, each once, by its best observation."""
+    from ai_memory.search.prepare import prepare
+    from ai_memory.search.request import Witness
+    from ai_memory.store.session_evidence import sessions_that_saw
+
+    prepared = prepare(request.queries[0], stopwords=request.stopwords)
+    with memory.state_reading() as state:
+        if state is None or not prepared.terms:
+            return ()
+        seen = sessions_that_saw(state, prepared.terms, [(one.workspace, one.project) for one in request.scopes or ()])
+    return tuple(Witness(ref, session, score) for session, ref, score in seen)
+
+
+def raw_hits(memory: "Memory", request: "Request") -> tuple[RawHit, ...]:
+    """Observations that match, best first."""
+    from ai_memory.search.prepare import prepare
+    from ai_memory.store.session_evidence import observations_that_match
+
+    prepared = prepare(request.queries[0], stopwords=request.stopwords)
+    places = [(one.workspace, one.project) for one in request.scopes or ()]
+    with memory.state_reading() as state:
+        if state is None or not prepared.terms:
+            return ()
+        rows = observations_that_match(state, prepared.terms, places, limit=RAW_SHOWN)
+    return tuple(RawHit(*row[:6], " ".join(row[6].split())[:_RAW_LENGTH]) for row in rows)

@@ -1,0 +1,154 @@
+"""Labelled sets of questions, and how well a ranking answers them. Pure, but for reading the set's two files.
+
+*Shape* of a set: a folder with `corpus.jsonl` (`id, text`, and `group`, `title` where there are any) and
+`queries.jsonl` (`id, text, gold: {document id: grade}`, and `group`, `cat`). A query looks in its group only; one
+without gold has no answer.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ai_memory.errors import MemoryFault
+
+DEPTHS = (1, 5, 10)
+DEPTH = 10
+BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    id: str
+    group: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    group: str
+    category: str
+    text: str
+    gold: Mapping[str, float]
+    """Document id → grade; empty for a question without answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSet:
+    name: str
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a ranking found: ids, best first, and how many bytes it shows."""
+
+    ids: tuple[str, ...]
+    size_bytes: int = 0
+
+
+Find = Callable[[Question], Answer]
+
+
+def read_set(folder: Path, *, limit: int = 0) -> LabelledSet:
+    """The set of a folder; with `limit` only its first questions. Errors: MemoryFault naming file and line."""
+    documents = tuple(
+        Document(_text(row, "id"), str(row.get("group") or ""), str(row.get("title") or ""), _text(row, "text"))
+        for row in _rows(folder / "corpus.jsonl")
+    )
+    questions = tuple(
+        Question(str(row.get("group") or ""), str(row.get("cat") or ""), _text(row, "text"), _gold(row))
+        for row in _rows(folder / "queries.jsonl")
+    )
+    if not documents or not questions:
+        raise MemoryFault(f"{folder} holds no documents or no questions", hint="see docs/benchmarks.md for the format")
+    return LabelledSet(folder.name, documents, questions[:limit] if limit else questions)
+
+
+def _rows(file: Path) -> list[dict[str, object]]:
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise MemoryFault(
+            f"{file} cannot be read: {fault}", hint="a set holds corpus.jsonl and queries.jsonl"
+        ) from fault
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as fault:
+            raise MemoryFault(f"{file}:{number} is no JSON: {fault}", hint="one object a line") from fault
+        if not isinstance(row, dict):
+            raise MemoryFault(f"{file}:{number} is no JSON object", hint="one object a line")
+        rows.append(row)
+    return rows
+
+
+def _text(row: Mapping[str, object], key: str) -> str:
+    if not isinstance(row.get(key), (str, int)):
+        raise MemoryFault(f"a row lacks {key!r}: {str(row)[:80]}", hint="see docs/benchmarks.md for the format")
+    return str(row[key])
+
+
+def _gold(row: Mapping[str, object]) -> dict[str, float]:
+    gold = row.get("gold")
+    if isinstance(gold, Mapping):
+        return {str(key): float(grade) for key, grade in gold.items()}
+    return dict.fromkeys(map(str, gold), 1.0) if isinstance(gold, list) else {}
+
+
+def evaluate(find: Find, questions: Sequence[Question], tell: Callable[[], None] = lambda: None) -> dict[str, float]:
+    """Figures of a ranking over those questions: `any@1` … `all@10`, `ndcg@10`, `mrr@10`, `false_answers`,
+    `tokens`, `latency_ms` (median), `latency_p95_ms`.
+
+    `any@k`: share of answerable questions with a gold document among the first k; `all@k`: mean share of the gold
+    documents that are. `false_answers`: share of questions without answer that got one.
+    """
+    spent: list[float] = []
+    pairs: list[tuple[Question, Answer]] = []
+    for question in questions:
+        begun = time.perf_counter()
+        pairs.append((question, find(question)))
+        spent.append((time.perf_counter() - begun) * 1000)
+        tell()
+    answerable = [(question, answer) for question, answer in pairs if question.gold]
+    without = [answer for question, answer in pairs if not question.gold]
+    figures: dict[str, float] = {"questions": len(answerable), "unanswerable": len(without)}
+    for depth in DEPTHS:
+        figures[f"any@{depth}"] = _mean([float(any(i in q.gold for i in a.ids[:depth])) for q, a in answerable])
+    for depth in DEPTHS:
+        figures[f"all@{depth}"] = _mean([_share(q.gold, a.ids[:depth]) for q, a in answerable])
+    figures["ndcg@10"] = _mean([_ndcg(a.ids, q.gold) for q, a in answerable])
+    figures["mrr@10"] = _mean([_reciprocal_rank(a.ids, q.gold) for q, a in answerable])
+    figures["unanswered"] = _mean([float(not a.ids) for _, a in answerable])
+    figures["false_answers"] = _mean([float(bool(a.ids)) for a in without])
+    figures["tokens"] = _mean([math.ceil(a.size_bytes / BYTES_PER_TOKEN) for _, a in pairs])
+    spent.sort()
+    figures["latency_ms"] = spent[len(spent) // 2] if spent else 0.0
+    figures["latency_p95_ms"] = spent[min(len(spent) - 1, int(len(spent) * 0.95))] if spent else 0.0
+    return {name: round(figure, 4) for name, figure in figures.items()}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _share(gold: Mapping[str, float], ids: Sequence[str]) -> float:
+    return len(gold.keys() & set(ids)) / len(gold)
+
+
+def _reciprocal_rank(ids: Sequence[str], gold: Mapping[str, float]) -> float:
+    return next((1 / place for place, one in enumerate(ids[:DEPTH], 1) if one in gold), 0.0)
+
+
+def _ndcg(ids: Sequence[str], gold: Mapping[str, float]) -> float:
+    """Normalised discounted gain of the first ten, with the grades as linear gains."""
+    gained = sum(gold.get(one, 0) / math.log2(place + 2) for place, one in enumerate(ids[:DEPTH]))
+    most = sum(grade / math.log2(place + 2) for place, grade in enumerate(sorted(gold.values(), reverse=True)[:DEPTH]))
+    return gained / most if most else 0.0

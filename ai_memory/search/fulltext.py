@@ -1,0 +1,101 @@
+"""The leg that leads: full text over chunks, summed up per page."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ai_memory.search.closeness import Closeness, flattened
+from ai_memory.search.numbers import (
+    CANDIDATE_CHUNKS,
+    CHUNK_SHARES,
+    COLUMN_WEIGHTS,
+    COMMON_SHARE,
+    FEWEST_TERMS,
+    LARGE_INDEX_CHUNKS,
+    RARE_TERMS,
+)
+from ai_memory.search.prepare import Prepared, match_expression
+from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.index import CHUNK_BITS
+
+_CHUNKS = f"""
+    SELECT f.rowid, bm25(chunks_fts, {", ".join(map(str, COLUMN_WEIGHTS))}) AS score
+    FROM chunks_fts AS f
+    WHERE chunks_fts MATCH ?
+        AND EXISTS (SELECT 1 FROM pages AS p WHERE p.id = f.rowid >> {CHUNK_BITS} AND {{conditions}})
+    ORDER BY score, f.rowid
+    LIMIT ?
+"""
+_TEXTS = "SELECT id, title, words, heading, body FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One chunk that matched."""
+
+    chunk_id: int
+    score: float
+    flat: bytes
+    """Its words with its title and headings, as `closeness.flattened` makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms that are asked, and how rare each is (idf, the larger the rarer)."""
+
+    weights: Mapping[str, float]
+    left_out: tuple[str, ...] = ()
+    """Too common beside the others."""
+    chunks: int = 0
+    """How many the index holds."""
+
+
+def weigh(index: Connection, prepared: Prepared) -> Terms:
+    """How rare the terms are among the chunks, and which of them are asked. Never fails."""
+    total = int(index.execute("SELECT count(*) FROM chunks_fts_docsize").fetchone()[0])
+    ceiling = max(64, math.ceil(total * COMMON_SHARE)) if total > LARGE_INDEX_CHUNKS else total
+    counts = {term: _frequency(index, term, ceiling + 1) for term in prepared.terms}
+    weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+    present = sorted((term for term in weights if counts[term]), key=lambda term: (-weights[term], term))
+    asked = [term for place, term in enumerate(present) if counts[term] <= ceiling or place < FEWEST_TERMS]
+    kept = {*asked[:RARE_TERMS], *(term for term in weights if not counts[term])}
+    return Terms(
+        {term: weights[term] for term in prepared.terms if term in kept},
+        tuple(term for term in prepared.terms if term not in kept),
+        total,
+    )
+
+
+def _frequency(index: Connection, term: str, most: int) -> int:
+    try:
+        return int(index.execute(_FREQUENCY, (match_expression([term]), most)).fetchone()[0])
+    except OperationalError:  # nothing but signs leaves FTS5 an empty phrase
+        return 0
+
+
+def passages(
+    index: Connection, expression: str, closeness: Closeness, *, conditions: str, parameters: Sequence[object]
+) -> dict[int, list[Passage]]:
+    """Page id → its chunks that matched, best first. Errors: OperationalError for an expression that FTS5 refuses."""
+    sql = _CHUNKS.format(conditions=conditions)
+    rows = index.execute(sql, [expression, *parameters, CANDIDATE_CHUNKS]).fetchall()
+    texts = chunk_texts(index, [row[0] for row in rows])
+    found: dict[int, list[Passage]] = {}
+    for chunk_id, score in rows:
+        flat = texts.get(chunk_id, b"  ")
+        found.setdefault(chunk_id >> CHUNK_BITS, []).append(Passage(chunk_id, -score * closeness.factor(flat), flat))
+    for own in found.values():
+        own.sort(key=lambda passage: (-passage.score, passage.chunk_id))
+    return found
+
+
+def chunk_texts(index: Connection, chunk_ids: Iterable[int]) -> dict[int, bytes]:
+    """Chunk id → its words with title, address and headings, flattened."""
+    rows = index.execute(_TEXTS, ("[" + ",".join(map(str, chunk_ids)) + "]",))
+    return {row[0]: flattened(" ".join(row[1:])) for row in rows}
+
+
+def page_score(own: Sequence[Passage]) -> float:
+    """A page's score from its chunks, best first."""
+    return sum(share * passage.score for share, passage in zip(CHUNK_SHARES, own, strict=False))

@@ -1,0 +1,44 @@
+"""Whether a query asks what was done in an earlier session, in seven languages."""
+
+import re
+
+_PHRASES = r"""
+last (?:time|session)|previous(?:ly)?(?: session)?|earlier (?:today|session)|yesterday|last (?:week|month|night)
+when (?:did|was) (?:we|i|it)|did (?:we|i)|have (?:we|i)|how did (?:we|i)|what did (?:we|i)|where did (?:we|i)
+why did (?:we|i)|we (?:discussed|decided|tried|worked on|left off)|i (?:told|asked) you|left off|pick up where
+da última vez|última sessão|sessão anterior|sessão passada|ontem|semana passada|mês passado|anteriormente
+(?:o que|como|quando|onde|por que) (?:nós )?(?:fizemos|decidimos|tentamos|combinamos|discutimos)
+la última vez|última sesión|sesión anterior|sesión pasada|ayer|semana pasada|mes pasado
+(?:qué|cómo|cuándo|dónde|por qué) (?:hicimos|decidimos|probamos|acordamos|discutimos)
+letztes mal|letzte[nr]? (?:sitzung|session|woche|monat)|vorige[nr]? (?:sitzung|session)|gestern
+(?:haben|hatten) wir|was (?:haben|hatten) wir|wie (?:haben|hatten) wir|wann (?:haben|hatten) wir
+la dernière fois|dernière session|session précédente|hier|semaine dernière|mois dernier|précédemment
+avons-nous|a-t-on|qu'avons-nous|nous avons (?:décidé|discuté|essayé|fait)
+"""
+
+_ANYWHERE = (
+    "上次",
+    "上一次",
+    "之前",
+    "昨天",
+    "上周",
+    "上个月",
+    "我们做了",
+    "我们决定",
+    "上回",
+    "前回",
+    "昨日",
+    "先週",
+    "先月",
+    "以前の",
+    "この前",
+    "前のセッション",
+)
+"""Chinese and Japanese write no blanks, so these count wherever they stand."""
+
+_WORDS = re.compile(rf"(?<!\w)(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})(?!\w)", re.IGNORECASE)
+
+
+def recalls_a_session(query: str) -> bool:
+    """Whether the query is about what happened earlier, so that pages of sessions are what it wants."""
+    return _WORDS.search(query) is not None or any(phrase in query for phrase in _ANYWHERE)

@@ -1,0 +1,72 @@
+"""Every number that decides a rank, with where it comes from. Change one only with a measured gain.
+
+"Sets" are the labelled sets of `bench retrieval`, measured 2026-11-30 without any model.
+"""
+
+CHUNK_SHARES = (1.0, 0.5, 0.25)
+"""What a page's first, second and third best chunk add to its score. Best chunk alone: mean nDCG@10 of the sets .760,
+these .792, six shares .785."""
+
+COLUMN_WEIGHTS = (3.0, 1.5, 2.0, 1.0, 0.7)
+"""bm25 weights of title; path words, tags, entities; heading; body; pairs of Han and Kana. Title 3 instead of 2:
+nDCG@10 +.003 to +.008 on pages, the same on conversations and sessions. Pairs: .5 to 1 is a plateau, 2 costs .03."""
+
+CANDIDATE_CHUNKS = 150
+"""Chunks that are ranked and read; a page whose best chunk is behind them is no good answer. 100 costs .002."""
+
+CLOSENESS = 1.0
+"""How much the share of the query's letter triples that a chunk holds raises its score: 0 mean .794, 1 .799."""
+
+ADJACENCY = 1.0
+"""How much the share of the query's neighbouring word pairs that a chunk holds does. With both 1: .803."""
+
+RARE_TERMS = 12
+"""Of a prompt-length query only the rarest terms are asked (source: ai-memory's engine)."""
+LARGE_INDEX_CHUNKS = 5_000
+COMMON_SHARE = 0.2
+FEWEST_TERMS = 6
+"""Above so many chunks a term in more than this share of them is left out, if at least three terms stay."""
+
+VECTOR_SHARE = 0.3
+"""Of the vectors in the sum with full text, both 0 … 1: on ten sets .3 and .4 are best."""
+
+ENTITY_SHARE = 0.15
+OBSERVATION_SHARE = 0.15
+"""What the best page of these legs gains, as a share of the best page of full text: they vote, they do not lead."""
+
+GRAPH_SHARE = 0.1
+"""What a neighbour of the best page gains: it has no score of its own, only a place."""
+GRAPH_SEEDS = 5
+
+EXACT_SCORE = 2.0
+"""A page whose path, id or title is the query itself stands above every sum of the other legs (1.4 at most)."""
+
+TEMPORAL_FACTOR = 1.3
+"""For a page of the time that the query names. No set holds dated pages: it outweighs one better word, not three."""
+
+AUTHORITY_LEAST, AUTHORITY_MOST = 0.55, 1.50
+SESSION_RECALL_BONUS = 0.25
+SESSION_PENALTY = 0.15
+"""Source: ai-memory's table of authorities, kept as the start."""
+EPISODIC_PENALTY = 0.08
+
+TWIN_OVERLAP = 0.9
+"""Best passages that share so much of their words are one answer; the better page stands for both."""
+SPARE = 10
+"""Pages beyond the limit that are read to replace those that are folded."""
+FOLLOWING_CHARACTERS = 2_400
+"""Of the chunks that follow a hit (source: ai-memory-mcp)."""
+
+LEADERS = 5
+"""Pages whose strength decides whether anything is shown."""
+LEAST_STRENGTH = 0.9
+LEAST_COVERAGE = 0.35
+"""Of the best leader, below which the engine abstains: of questions about one conversation that are asked of another
+("swapped" set) 85 % get no answer, and .9 points of recall are lost. Questions whose answering page was taken out
+("removed" set) are told in 10 % only: other pages speak of the same things."""
+TAIL_SHARE = 0.2
+"""A page that holds less than this share of what the best one holds is left out: no gold page of the sets is lost."""
+FULL_BAR_CHUNKS = 1_000
+"""From so many chunks the bar stands at its full height. 82 chunks at full height lost a fifth of the answers."""
+PARTIAL_COVERAGE = 0.5
+"""Where no leader holds half of what is asked, the answer says that it is partial, and what is missing."""
