@@ -15,7 +15,7 @@ from ai_memory.search.numbers import (
     RARE_TERMS,
 )
 from ai_memory.search.prepare import Prepared, match_expression
-from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.driver import Connection, OperationalError, is_damage
 from ai_memory.store.index import CHUNK_BITS
 
 _CHUNKS = f"""
@@ -38,6 +38,8 @@ class Passage:
     score: float
     flat: bytes
     """Its words with its title and headings, as `closeness.flattened` makes them."""
+    held: int
+    """Which needles of the query it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ def weigh(index: Connection, prepared: Prepared) -> Terms:
 def _frequency(index: Connection, term: str, most: int) -> int:
     try:
         return int(index.execute(_FREQUENCY, (match_expression([term]), most)).fetchone()[0])
-    except OperationalError:  # nothing but signs leaves FTS5 an empty phrase
+    except OperationalError as fault:  # nothing but signs leaves FTS5 an empty phrase
+        if is_damage(fault):
+            raise
         return 0
 
 
@@ -84,7 +88,8 @@ def passages(
     found: dict[int, list[Passage]] = {}
     for chunk_id, score in rows:
         flat = texts.get(chunk_id, b"  ")
-        found.setdefault(chunk_id >> CHUNK_BITS, []).append(Passage(chunk_id, -score * closeness.factor(flat), flat))
+        passage = Passage(chunk_id, -score * closeness.factor(flat), flat, closeness.held(flat))
+        found.setdefault(chunk_id >> CHUNK_BITS, []).append(passage)
     for own in found.values():
         own.sort(key=lambda passage: (-passage.score, passage.chunk_id))
     return found

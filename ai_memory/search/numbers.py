@@ -52,8 +52,6 @@ EPISODIC_PENALTY = 0.08
 
 TWIN_OVERLAP = 0.9
 """Best passages that share so much of their words are one answer; the better page stands for both."""
-SPARE = 10
-"""Pages beyond the limit that are read to replace those that are folded."""
 FOLLOWING_CHARACTERS = 2_400
 """Of the chunks that follow a hit (source: ai-memory-mcp)."""
 
