@@ -28,7 +28,8 @@ _PAGES = """
 """
 _IDS = """
     SELECT p.id, p.workspace, p.project, p.path FROM json_each(?) AS named
-    JOIN pages AS p ON p.workspace = named.value ->> 0 AND p.project = named.value ->> 1 AND p.path = named.value ->> 2
+    CROSS JOIN pages AS p
+    ON p.workspace = named.value ->> 0 AND p.project = named.value ->> 1 AND p.path = named.value ->> 2
     WHERE {conditions}
 """
 
@@ -68,6 +69,8 @@ class _Search:
         self._weights: Mapping[str, float] = {}
         """Of the first question: term → how rare it is."""
         self._chunks = 0
+        self._is_fulfilled = False
+        """Whether pages were found that fulfil an expression in full-text syntax: they answer it."""
         self._legs: dict[str, None] = {}
         self._gaps: list[str] = []
         self._dropped: dict[str, int] = {}
@@ -121,21 +124,29 @@ class _Search:
         self, prepared: Prepared, terms: fulltext.Terms, closeness: Closeness
     ) -> dict[int, list[fulltext.Passage]]:
         """The passages of the explicit expression; where it finds or means nothing, those with any of the words."""
-        plain = match_expression(terms.weights)
-        for expression in filter(None, (prepared.explicit, plain)):
-            try:
-                found = fulltext.passages(
-                    self._index, expression, closeness, conditions=self._conditions, parameters=self._parameters
-                )
-            except OperationalError as fault:
-                if is_damage(fault):
-                    raise
-                found = {}
+        if prepared.explicit:
+            found, why = self._fulfilling(prepared.explicit, closeness)
             if found:
-                if prepared.explicit and expression is plain:
-                    self._gaps.append("nothing fulfils the whole expression; any of its words were looked for")
+                self._is_fulfilled = True
                 return found
-        return {}
+            self._gaps.append(f"{why}; any of its words were looked for")
+        return self._passages(plain, closeness) if (plain := match_expression(terms.weights)) else {}
+
+    def _fulfilling(self, expression: str, closeness: Closeness) -> tuple[dict[int, list[fulltext.Passage]], str]:
+        """The passages that fulfil an expression of somebody's; or none, and why."""
+        try:
+            if fulltext.is_broad(self._index, expression):
+                return {}, "too many passages fulfil the expression"
+            return self._passages(expression, closeness), "nothing fulfils the whole expression"
+        except OperationalError as fault:
+            if is_damage(fault):
+                raise
+            return {}, "the expression cannot be read"
+
+    def _passages(self, expression: str, closeness: Closeness) -> dict[int, list[fulltext.Passage]]:
+        return fulltext.passages(
+            self._index, expression, closeness, conditions=self._conditions, parameters=self._parameters
+        )
 
     def _ask_exact(self, prepared: Prepared) -> None:
         found = legs.exact(self._index, prepared, conditions=self._conditions, parameters=self._parameters)
@@ -227,7 +238,7 @@ class _Search:
             page.coverage = 1.0 if "exact" in page.legs else self._coverage(page)
         kept: Sequence[Candidate] = ranked
         status: Status = "ok"
-        if request.may_abstain:
+        if request.may_abstain and not self._is_fulfilled:
             judged = gate.judge(ranked, self._questions[0], self._weights, chunks=self._chunks)
             kept, status = judged.kept, judged.status
             self._gaps += judged.gaps

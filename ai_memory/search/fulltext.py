@@ -11,6 +11,7 @@ from ai_memory.search.numbers import (
     COLUMN_WEIGHTS,
     COMMON_SHARE,
     FEWEST_TERMS,
+    FULFILLING_CHUNKS,
     LARGE_INDEX_CHUNKS,
     RARE_TERMS,
 )
@@ -93,6 +94,12 @@ def passages(
     for own in found.values():
         own.sort(key=lambda passage: (-passage.score, passage.chunk_id))
     return found
+
+
+def is_broad(index: Connection, expression: str) -> bool:
+    """Whether more chunks fulfil it than can be told apart. Errors: OperationalError as `passages`."""
+    found = index.execute(_FREQUENCY, (expression, FULFILLING_CHUNKS + 1)).fetchone()
+    return int(found[0]) > FULFILLING_CHUNKS
 
 
 def chunk_texts(index: Connection, chunk_ids: Iterable[int]) -> dict[int, bytes]:

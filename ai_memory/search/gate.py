@@ -34,9 +34,7 @@ def strength(page: Candidate, chunks: int) -> float:
     return page.coverage * (leg.score if leg else 0.0) / math.log(2 + chunks)
 
 
-def judge(
-    ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str, float], *, chunks: int
-) -> Judgement:
+def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str, float], *, chunks: int) -> Judgement:
     """All pages, or none when not even the best of them is likely to answer. `chunks`: how many the index holds.
 
     What is named exactly always answers. In a small index every word is common, so the bar is lower there.

@@ -14,40 +14,50 @@ _ID = re.compile(r"(?:f-)?[0-9a-f]{12}|[0-9a-f]{32}")
 """Ids of facts, handoffs and sessions."""
 _NAMED = """
     SELECT p.id, CASE WHEN p.path IN (?1, ?1 || '.md') THEN 'path' ELSE 'title' END
-    FROM pages AS p
-    WHERE p.id IN (
+    FROM (
         SELECT id FROM pages WHERE path IN (?1, ?1 || '.md')
         UNION SELECT id FROM pages WHERE title = ?1 COLLATE NOCASE
-    ) AND {conditions}
+    ) AS named CROSS JOIN pages AS p ON p.id = named.id
+    WHERE {conditions}
     ORDER BY p.workspace, p.project, p.path
     LIMIT 20
 """
+"""`CROSS JOIN` here and below keeps SQLite from walking all pages of the project first, as it would."""
 _BY_VERSION = """
-    SELECT p.id, 'version' FROM pages AS p WHERE p.version >= ?1 AND p.version < ?1 || 'g' AND {conditions}
+    SELECT p.id, 'version'
+    FROM (SELECT id FROM pages WHERE version >= ?1 AND version < ?1 || 'g') AS named
+    CROSS JOIN pages AS p ON p.id = named.id
+    WHERE {conditions}
     ORDER BY p.workspace, p.project, p.path LIMIT 20
 """
 _BY_ID = """
-    SELECT p.id, 'id' FROM pages AS p
-    WHERE json_extract(p.frontmatter, '$.id') = ?1 AND json_extract(p.frontmatter, '$.id') IS NOT NULL AND {conditions}
+    SELECT p.id, 'id'
+    FROM (
+        SELECT id FROM pages
+        WHERE json_extract(frontmatter, '$.id') = ?1 AND json_extract(frontmatter, '$.id') IS NOT NULL
+    ) AS named CROSS JOIN pages AS p ON p.id = named.id
+    WHERE {conditions}
     ORDER BY p.workspace, p.project, p.path LIMIT 20
 """
 _ENTITIES = """
     SELECT e.page_id, e.name, (SELECT count(*) FROM entities AS same WHERE same.name = e.name)
     FROM json_each(?) AS word
-    JOIN entities AS e ON e.name >= word.value AND e.name < word.value || char(1114111)
-    JOIN pages AS p ON p.id = e.page_id
+    CROSS JOIN entities AS e ON e.name >= word.value AND e.name < word.value || char(1114111)
+    CROSS JOIN pages AS p ON p.id = e.page_id
     WHERE {conditions}
     ORDER BY word.key, e.name, p.workspace, p.project, p.path
     LIMIT 1000
 """
 _NEIGHBOURS = """
-    SELECT p.id, l.kind, 'to', p.workspace, p.project, p.path FROM links AS l
-    JOIN pages AS p ON p.workspace = l.workspace AND p.project = l.project AND p.path = l.path
+    SELECT p.id, l.kind, 'to', p.workspace, p.project, p.path
+    FROM links AS l
+    CROSS JOIN pages AS p ON p.workspace = l.workspace AND p.project = l.project AND p.path = l.path
     WHERE l.source_id = ?1 AND {conditions}
     UNION ALL
-    SELECT p.id, l.kind, 'from', p.workspace, p.project, p.path FROM pages AS s
-    JOIN links AS l ON l.workspace = s.workspace AND l.project = s.project AND l.path = s.path
-    JOIN pages AS p ON p.id = l.source_id
+    SELECT p.id, l.kind, 'from', p.workspace, p.project, p.path
+    FROM pages AS s
+    CROSS JOIN links AS l ON l.workspace = s.workspace AND l.project = s.project AND l.path = s.path
+    CROSS JOIN pages AS p ON p.id = l.source_id
     WHERE s.id = ?1 AND {conditions}
     ORDER BY 3 DESC, 4, 5, 6, 2
     LIMIT 50

@@ -33,6 +33,8 @@ _PIECE = re.compile(
 )
 _COLUMNS = {"title": "title", "body": "body", "heading": "heading", "tag": "words", "path": "words"}
 _COLUMN = re.compile(rf"(?<![\w.:/-])(?:{'|'.join(_COLUMNS)}):(?=[\w\"])", re.IGNORECASE)
+_MAX_BEGINNINGS = 8
+"""Words with `*` in one expression: each reads the lists of all words that begin so."""
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 """What neither SQLite nor UTF-8 takes."""
 
@@ -78,7 +80,10 @@ def is_explicit(query: str) -> bool:
 
 
 def explicit_expression(query: str) -> str:
-    """The query in FTS5's own syntax, each word quoted, operators and brackets as they stand. FTS5 may refuse it."""
+    """The query in FTS5's own syntax, each word quoted, operators and brackets as they stand. FTS5 may refuse it.
+
+    "" for one that is longer than anybody types.
+    """
     parts: list[str] = []
     for found in _PIECE.finditer(query):
         if found["bracket"]:
@@ -91,6 +96,8 @@ def explicit_expression(query: str) -> str:
             parts.append(found["word"])
         else:
             parts.append(_word_expression(found["word"]))
+    if len(parts) > 2 * MAX_TERMS or sum(part.endswith("*") for part in parts) > _MAX_BEGINNINGS:
+        return ""
     return " ".join(filter(None, parts))
 
 
@@ -115,7 +122,7 @@ def _near_expression(inside: str) -> str:
 def _phrase_expression(phrase: str, begins: str) -> str:
     """The phrase in quotes; where it holds runs of Han and Kana, their pairs in a row, as the index holds them."""
     if not has_run(phrase):
-        return _quoted(phrase) + begins
+        return _quoted(phrase) + (begins if len(phrase.strip()) > 1 else "")
     found = []
     for run, word in runs_and_words(phrase):
         pairs = " ".join(run[at : at + 2] for at in range(len(run) - 1))

@@ -103,7 +103,9 @@ def _words(flat: str) -> list[tuple[int, str]]:
     words: list[tuple[int, str]] = []
     for found in _WORD.finditer(flat):
         if has_run(found[0]):  # no blanks between its words: each pair of characters may be one that is asked
-            words += [(at, fold(flat[at : at + 2])) for at in range(found.start(), max(found.end() - 1, found.start() + 1))]
+            words += [
+                (at, fold(flat[at : at + 2])) for at in range(found.start(), max(found.end() - 1, found.start() + 1))
+            ]
         else:
             words.append((found.start(), fold(found[0])))
     return words
