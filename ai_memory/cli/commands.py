@@ -127,6 +127,7 @@ COMMANDS: tuple[Command, ...] = (
 _ALL: tuple[Operation | Command, ...] = (*OPERATIONS, *COMMANDS)
 ROWS: dict[str, Operation | Command] = {row.name: row for row in _ALL}
 GROUPS: dict[str, str] = {
+    "bench": "How well search finds: on labelled sets, on your own pages",
     "config": "Settings: show, get, set, unset, path",
     "quarantine": "Events that could not be applied",
     "handoff": "Open work for the next session: begin, list, show, accept, cancel, reopen",

@@ -80,8 +80,8 @@ OPERATIONS: tuple[Operation, ...] = (
         function="bench_retrieval",
         title="Measure search on labelled sets",
         examples=(
-            "bench retrieval --set docs/example-set",
-            "bench retrieval --set docs/example-set --limit 100 --json",
+            "bench retrieval --set team-questions",
+            "bench retrieval --set team-questions --limit 100 --json",
         ),
         text="bench_retrieval_text",
         read_only=True,

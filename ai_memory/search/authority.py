@@ -19,7 +19,9 @@ _KINDS = {
     "handoff": -0.15,
 }
 _TIERS = {"semantic": 0.10, "procedural": 0.10, "episodic": -0.08, "working": -0.03}
-_TAGS = {"canonical": 0.20, "source-of-truth": 0.20, "active": 0.05}
+_SOURCES = {"canonical", "source-of-truth"}
+_SOURCE = 0.20
+_ACTIVE = 0.05
 _CAPS = {"do-not-answer-from": 0.55, "test-fixture": 0.55, "superseded": 0.65, "historical": 0.80}
 _FOLDERS = {"_lint/": -0.20, "investigations/": -0.05}
 _PINNED = 0.08
@@ -31,6 +33,6 @@ def authority(path: str, kind: str, tier: str, tags: Iterable[str], *, is_pinned
     factor = 1.0 + _KINDS.get(kind, 0.0) + _TIERS.get(tier, 0.0) + bonus
     factor += _PINNED if is_pinned else 0.0
     factor += sum(change for folder, change in _FOLDERS.items() if path.startswith(folder))
-    factor += max((_TAGS[tag] for tag in named & _TAGS.keys()), default=0.0)
+    factor += (_SOURCE if named & _SOURCES else 0.0) + (_ACTIVE if "active" in named else 0.0)
     factor = min([factor, *(_CAPS[tag] for tag in named & _CAPS.keys())])
     return round(min(max(factor, AUTHORITY_LEAST), AUTHORITY_MOST), 4)

@@ -23,8 +23,10 @@ class Candidate:
     factors: dict[str, float] = field(default_factory=dict)
     chunks: tuple[int, ...] = ()
     """Its best chunks, best first."""
-    texts: tuple[bytes, ...] = ()
-    """Those chunks, flattened."""
+    flat: bytes = b""
+    """The best of them, flattened."""
+    held: dict[int, int] = field(default_factory=dict)
+    """Number of a query → which of its needles those chunks hold."""
     coverage: float = 0.0
     score: float = 0.0
 

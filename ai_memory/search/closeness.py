@@ -5,25 +5,74 @@
 
 import itertools
 import string
+import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 
 from ai_memory.search.numbers import ADJACENCY, CLOSENESS
+from ai_memory.text.grams import has_run, runs_and_words
 
 _BLANKS = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
 _MAX_TRIPLES = 160
 """Triples of letters that are looked for in each passage; the rarest words come first."""
 _MAX_PAIRS = 64
+_MARKED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
+"""Letters of Latin script with marks; the tokenizer of the index takes the marks off, too."""
 
 
 def flattened(text: str) -> bytes:
-    """The words of a text, casefolded, in UTF-8 between single blanks: 150 passages a query are made so."""
+    """The words of a text, casefolded and without marks, in UTF-8 between single blanks: 150 passages a query."""
+    if not text.isascii():
+        text = text.translate(_unmarked())
     return b" " + b" ".join(text.casefold().encode("utf-8", "replace").translate(_BLANKS).split()) + b" "
+
+
+@cache
+def _unmarked() -> dict[int, str | None]:
+    """Letter → itself without its marks, and the marks that stand alone → nothing. Made once it is needed."""
+    bare = {code: unicodedata.normalize("NFD", chr(code))[0] for code in _MARKED}
+    return {code: letter for code, letter in bare.items() if ord(letter) != code} | dict.fromkeys(range(0x300, 0x370))
+
+
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """A piece of a term that a passage holds or not."""
+
+    term: str
+    piece: bytes
+    weight: float
+
+
+def needles(weights: Mapping[str, float]) -> list[Needle]:
+    """What a passage must hold for each term to count. `weights`: term → how rare it is.
+
+    All of a short word, a long one without its ending, and each pair of a run of Han and Kana.
+    """
+    found = []
+    for term, weight in weights.items():
+        pieces = _pieces(term)
+        found += [Needle(term, piece, weight / len(pieces)) for piece in pieces]
+    return found
+
+
+def _pieces(term: str) -> list[bytes]:
+    if not has_run(term):
+        words = flattened(term).decode().strip()
+        return [(f" {words} " if len(words) < 5 else f" {words[: max(4, len(words) - 3)]}").encode()]
+    pieces: dict[bytes, None] = {}
+    for run, word in runs_and_words(term):
+        parts = [run[at : at + 2] for at in range(len(run) - 1)] or [run] if run else [word]
+        pieces.update(dict.fromkeys(flattened(part).strip() for part in parts))
+    return list(pieces)
 
 
 class Closeness:
     """Compares passages with one query. `weights`: term → how rare it is."""
 
     def __init__(self, query: str, weights: Mapping[str, float]) -> None:
+        self.needles = needles(weights)
+        self.total = sum(weights.values())
         triples: dict[bytes, float] = {}
         for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
             for word in flattened(term).decode().split():
@@ -33,12 +82,27 @@ class Closeness:
             if len(triples) > _MAX_TRIPLES:
                 break
         self._triples = list(triples.items())
-        self._total = sum(triples.values()) or 1.0
+        self._triples_total = sum(triples.values()) or 1.0
         words = flattened(query).split()[: _MAX_PAIRS + 1]
         self._pairs = [b" %b %b " % pair for pair in itertools.pairwise(words)]
 
     def factor(self, flat: bytes) -> float:
         """From 1 to 3 for a text that `flattened` made."""
-        held = sum([weight for triple, weight in self._triples if triple in flat]) / self._total
+        held = sum([weight for triple, weight in self._triples if triple in flat]) / self._triples_total
         side_by_side = sum([pair in flat for pair in self._pairs]) / max(1, len(self._pairs))
         return 1.0 + CLOSENESS * held + ADJACENCY * side_by_side
+
+    def held(self, flat: bytes) -> int:
+        """Which needles the text holds, a bit each."""
+        return sum([1 << place for place, needle in enumerate(self.needles) if needle.piece in flat])
+
+    def coverage(self, held: int) -> float:
+        """Share of what is asked, weighted by rarity, that those needles are: 0 … 1."""
+        if self.total <= 0:
+            return 1.0
+        return min(1.0, sum([one.weight for place, one in enumerate(self.needles) if held >> place & 1]) / self.total)
+
+    def missing(self, held: int) -> list[str]:
+        """Terms of which those needles are no part."""
+        there = {one.term for place, one in enumerate(self.needles) if held >> place & 1}
+        return [term for term in dict.fromkeys(one.term for one in self.needles) if term not in there]

@@ -1,9 +1,11 @@
 """Ranking: legs → sum → standing → gate → passages. Reads one snapshot, changes nothing, calls no model."""
 
+import functools
+import json
+import operator
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from ai_memory.model import PageRef, Scope
 from ai_memory.search import fulltext, gate, legs, numbers
@@ -15,14 +17,20 @@ from ai_memory.search.passages import folded, shown
 from ai_memory.search.prepare import STOPWORDS, Prepared, match_expression, prepare
 from ai_memory.search.request import Hit, Hits, LegScore, Request, Status
 from ai_memory.search.when import named_span
-from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.driver import Connection, OperationalError, is_damage
 from ai_memory.store.index import CHUNK_BITS
 from ai_memory.store.snapshot import Filter, Snapshot
 
 _PAGES = """
     SELECT p.id, p.workspace, p.project, p.path, p.title, p.kind, p.tier, p.version, p.pinned, p.updated_at_us,
-        (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id)
+        p.superseded, (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id)
     FROM pages AS p WHERE p.id IN (SELECT value FROM json_each(?))
+"""
+_IDS = """
+    SELECT p.id, p.workspace, p.project, p.path FROM json_each(?) AS named
+    CROSS JOIN pages AS p
+    ON p.workspace = named.value ->> 0 AND p.project = named.value ->> 1 AND p.path = named.value ->> 2
+    WHERE {conditions}
 """
 
 
@@ -57,8 +65,12 @@ class _Search:
         self._request = request
         self._conditions, self._parameters = conditions(request.wanted, request.scopes)
         self._pages: dict[int, Candidate] = {}
-        self._weights: dict[str, float] = {}
+        self._questions: list[Closeness] = []
+        self._weights: Mapping[str, float] = {}
+        """Of the first question: term → how rare it is."""
         self._chunks = 0
+        self._is_fulfilled = False
+        """Whether pages were found that fulfil an expression in full-text syntax: they answer it."""
         self._legs: dict[str, None] = {}
         self._gaps: list[str] = []
         self._dropped: dict[str, int] = {}
@@ -66,11 +78,9 @@ class _Search:
 
     def run(self) -> Hits:
         asked = [prepare(query, stopwords=self._request.stopwords) for query in self._request.queries]
-        if not any(one.terms or one.explicit for one in asked):
-            return Hits((), gaps=("the query holds no word to look for",))
         with self._timed("fts"):
-            for one in asked:
-                self._ask_full_text(one)
+            for number, one in enumerate(asked):
+                self._ask_full_text(number, one)
         with self._timed("exact"):
             self._ask_exact(asked[0])
         with self._timed("entity"):
@@ -79,16 +89,19 @@ class _Search:
         self._take_near()
         with self._timed("graph"):
             self._ask_neighbours()
+        if not self._pages and not any(one.terms or one.explicit for one in asked):
+            return Hits((), gaps=("the query holds no word to look for",))
         with self._timed("rank"):
             return self._ranked(asked[0])
 
     # --- legs ---
 
-    def _ask_full_text(self, prepared: Prepared) -> None:
+    def _ask_full_text(self, number: int, prepared: Prepared) -> None:
         terms = fulltext.weigh(self._index, prepared)
-        self._weights.update(terms.weights)
+        self._weights = self._weights or terms.weights
         self._chunks = terms.chunks
         closeness = Closeness(prepared.text, terms.weights)
+        self._questions.append(closeness)
         found = self._matching(prepared, terms, closeness)
         scores = {page_id: fulltext.page_score(own) for page_id, own in found.items()}
         best = max(scores.values(), default=0.0)
@@ -100,29 +113,40 @@ class _Search:
         for rank, page_id in enumerate(ranked, 1):
             page, own = self._pages[page_id], found[page_id]
             share = scores[page_id] / best
+            page.held[number] = functools.reduce(operator.or_, (passage.held for passage in own[:3]))
             if "fts" in page.legs and page.legs["fts"].share >= share:
                 continue  # another wording of the question says more
             page.legs["fts"] = LegScore(rank, scores[page_id], share)
             page.chunks = tuple(passage.chunk_id for passage in own[:3])
-            page.texts = tuple(passage.flat for passage in own[:3])
+            page.flat = own[0].flat
 
     def _matching(
         self, prepared: Prepared, terms: fulltext.Terms, closeness: Closeness
     ) -> dict[int, list[fulltext.Passage]]:
         """The passages of the explicit expression; where it finds or means nothing, those with any of the words."""
-        plain = match_expression(terms.weights)
-        for expression in filter(None, (prepared.explicit, plain)):
-            try:
-                found = fulltext.passages(
-                    self._index, expression, closeness, conditions=self._conditions, parameters=self._parameters
-                )
-            except OperationalError:
-                found = {}
+        if prepared.explicit:
+            found, why = self._fulfilling(prepared.explicit, closeness)
             if found:
-                if prepared.explicit and expression is plain:
-                    self._gaps.append("nothing fulfils the whole expression; any of its words were looked for")
+                self._is_fulfilled = True
                 return found
-        return {}
+            self._gaps.append(f"{why}; any of its words were looked for")
+        return self._passages(plain, closeness) if (plain := match_expression(terms.weights)) else {}
+
+    def _fulfilling(self, expression: str, closeness: Closeness) -> tuple[dict[int, list[fulltext.Passage]], str]:
+        """The passages that fulfil an expression of somebody's; or none, and why."""
+        try:
+            if fulltext.is_broad(self._index, expression):
+                return {}, "too many passages fulfil the expression"
+            return self._passages(expression, closeness), "nothing fulfils the whole expression"
+        except OperationalError as fault:
+            if is_damage(fault):
+                raise
+            return {}, "the expression cannot be read"
+
+    def _passages(self, expression: str, closeness: Closeness) -> dict[int, list[fulltext.Passage]]:
+        return fulltext.passages(
+            self._index, expression, closeness, conditions=self._conditions, parameters=self._parameters
+        )
 
     def _ask_exact(self, prepared: Prepared) -> None:
         found = legs.exact(self._index, prepared, conditions=self._conditions, parameters=self._parameters)
@@ -168,7 +192,7 @@ class _Search:
         seeds = sorted(self._pages.values(), key=lambda page: (-page.total(), page.ref))[: numbers.GRAPH_SEEDS]
         found = legs.neighbours(
             self._index,
-            [page.page_id for page in seeds],
+            [(page.page_id, page.ref.path) for page in seeds],
             conditions=self._conditions,
             parameters=self._parameters,
         )
@@ -176,16 +200,17 @@ class _Search:
 
     def _add(self, leg: str, found: Sequence[legs.Found], share: Callable[[legs.Found], float]) -> None:
         self._meet([one.page_id for one in found])
-        for rank, one in enumerate(found, 1):
-            if one.page_id in self._pages:
-                self._pages[one.page_id].legs[leg] = LegScore(rank, one.score, share(one), one.detail)
-                self._legs[leg] = None
+        there = [one for one in found if one.page_id in self._pages]
+        there.sort(key=lambda one: (-one.score, self._pages[one.page_id].ref))
+        for rank, one in enumerate(there, 1):
+            self._pages[one.page_id].legs[leg] = LegScore(rank, one.score, share(one), one.detail)
+            self._legs[leg] = None
 
     def _meet(self, page_ids: Collection[int]) -> None:
         """Read what the ranking must know of pages that are new."""
         new = [page_id for page_id in page_ids if page_id not in self._pages]
         for row in self._index.execute(_PAGES, ("[" + ",".join(map(str, new)) + "]",)) if new else ():
-            page_id, *address, title, kind, tier, version, is_pinned, updated_at_us, tags = row
+            page_id, *address, title, kind, tier, version, is_pinned, updated_at_us, is_superseded, tags = row
             self._pages[page_id] = Candidate(
                 page_id=page_id,
                 ref=PageRef(*address),
@@ -195,18 +220,13 @@ class _Search:
                 version=version,
                 is_pinned=bool(is_pinned),
                 updated_at_us=updated_at_us,
-                tags=tuple((tags or "").split("\n")),
+                tags=(*(tags.split("\n") if tags else ()), *(["superseded"] if is_superseded else ())),
             )
 
     def _ids(self, refs: Sequence[PageRef]) -> dict[PageRef, int]:
-        sql = (
-            f"SELECT p.id FROM pages AS p WHERE p.workspace = ? AND p.project = ? AND p.path = ? AND {self._conditions}"
-        )
-        rows = [
-            (ref, self._index.execute(sql, (ref.workspace, ref.project, ref.path, *self._parameters)).fetchone())
-            for ref in refs
-        ]
-        return {ref: row[0] for ref, row in rows if row is not None}
+        named = json.dumps([(ref.workspace, ref.project, ref.path) for ref in refs])
+        rows = self._index.execute(_IDS.format(conditions=self._conditions), (named, *self._parameters)) if refs else ()
+        return {PageRef(*address): page_id for page_id, *address in rows}
 
     # --- ranking ---
 
@@ -214,24 +234,23 @@ class _Search:
         request = self._request
         self._weigh_standing(prepared)
         ranked = sorted(self._pages.values(), key=lambda page: (-page.score, page.ref))
-        coverage = gate.Coverage(self._weights)
         for page in ranked:
-            page.coverage = 1.0 if "exact" in page.legs else coverage.of(page.texts)
+            page.coverage = 1.0 if "exact" in page.legs else self._coverage(page)
         kept: Sequence[Candidate] = ranked
         status: Status = "ok"
-        if request.may_abstain:
-            judged = gate.judge(ranked, self._weights, chunks=self._chunks)
+        if request.may_abstain and not self._is_fulfilled:
+            judged = gate.judge(ranked, self._questions[0], self._weights, chunks=self._chunks)
             kept, status = judged.kept, judged.status
             self._gaps += judged.gaps
             if len(ranked) > len(kept):
                 self._dropped["too far from the query"] = len(ranked) - len(kept)
-        hits, twins = self._hits(kept[request.offset : request.offset + request.limit + numbers.SPARE], prepared)
+        upto, also = folded(kept, limit=request.offset + request.limit)
+        twins = sum(map(len, also.values()))
         if twins:
             self._dropped["folded into a hit that says nearly the same"] = twins
-        omitted = max(0, len(kept) - request.offset - len(hits) - twins)
         return Hits(
-            hits,
-            omitted,
+            tuple(self._hit(page, prepared, also.get(page.page_id, ())) for page in upto[request.offset :]),
+            len(kept) - len(upto) - twins,
             prepared.terms,
             tuple(self._legs),
             tuple(self._gaps),
@@ -254,15 +273,11 @@ class _Search:
                 page.factors["time"] = numbers.TEMPORAL_FACTOR
             page.score = page.total()
 
-    def _hits(self, pages: Sequence[Candidate], prepared: Prepared) -> tuple[tuple[Hit, ...], int]:
-        """The hits to show, and how many pages were folded into them."""
-        kept, also = folded(pages, limit=self._request.limit)
-        return tuple(
-            replace(self._hit(page, prepared), also=tuple(twin.ref for twin in also.get(page.page_id, ())))
-            for page in kept
-        ), sum(map(len, also.values()))
+    def _coverage(self, page: Candidate) -> float:
+        """How much it holds of the wording that fits it best."""
+        return max((self._questions[number].coverage(held) for number, held in page.held.items()), default=0.0)
 
-    def _hit(self, page: Candidate, prepared: Prepared) -> Hit:
+    def _hit(self, page: Candidate, prepared: Prepared, also: Sequence[Candidate]) -> Hit:
         passage = shown(
             self._index,
             page.page_id,
@@ -285,6 +300,7 @@ class _Search:
             coverage=round(page.coverage, 4),
             legs=dict(page.legs),
             factors=dict(page.factors),
+            also=tuple(twin.ref for twin in also),
         )
 
     @contextmanager

@@ -11,11 +11,12 @@ from ai_memory.search.numbers import (
     COLUMN_WEIGHTS,
     COMMON_SHARE,
     FEWEST_TERMS,
+    FULFILLING_CHUNKS,
     LARGE_INDEX_CHUNKS,
     RARE_TERMS,
 )
 from ai_memory.search.prepare import Prepared, match_expression
-from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.driver import Connection, OperationalError, is_damage
 from ai_memory.store.index import CHUNK_BITS
 
 _CHUNKS = f"""
@@ -38,6 +39,8 @@ class Passage:
     score: float
     flat: bytes
     """Its words with its title and headings, as `closeness.flattened` makes them."""
+    held: int
+    """Which needles of the query it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,9 @@ def weigh(index: Connection, prepared: Prepared) -> Terms:
 def _frequency(index: Connection, term: str, most: int) -> int:
     try:
         return int(index.execute(_FREQUENCY, (match_expression([term]), most)).fetchone()[0])
-    except OperationalError:  # nothing but signs leaves FTS5 an empty phrase
+    except OperationalError as fault:  # nothing but signs leaves FTS5 an empty phrase
+        if is_damage(fault):
+            raise
         return 0
 
 
@@ -84,10 +89,17 @@ def passages(
     found: dict[int, list[Passage]] = {}
     for chunk_id, score in rows:
         flat = texts.get(chunk_id, b"  ")
-        found.setdefault(chunk_id >> CHUNK_BITS, []).append(Passage(chunk_id, -score * closeness.factor(flat), flat))
+        passage = Passage(chunk_id, -score * closeness.factor(flat), flat, closeness.held(flat))
+        found.setdefault(chunk_id >> CHUNK_BITS, []).append(passage)
     for own in found.values():
         own.sort(key=lambda passage: (-passage.score, passage.chunk_id))
     return found
+
+
+def is_broad(index: Connection, expression: str) -> bool:
+    """Whether more chunks fulfil it than can be told apart. Errors: OperationalError as `passages`."""
+    found = index.execute(_FREQUENCY, (expression, FULFILLING_CHUNKS + 1)).fetchone()
+    return int(found[0]) > FULFILLING_CHUNKS
 
 
 def chunk_texts(index: Connection, chunk_ids: Iterable[int]) -> dict[int, bytes]:

@@ -1,6 +1,7 @@
 """The legs beside full text: what is named exactly, what carries an entity, what is linked to the best."""
 
 import itertools
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,33 +14,52 @@ _ID = re.compile(r"(?:f-)?[0-9a-f]{12}|[0-9a-f]{32}")
 """Ids of facts, handoffs and sessions."""
 _NAMED = """
     SELECT p.id, CASE WHEN p.path IN (?1, ?1 || '.md') THEN 'path' ELSE 'title' END
-    FROM pages AS p
-    WHERE p.id IN (SELECT id FROM pages WHERE path IN (?1, ?1 || '.md') OR title = ?1 COLLATE NOCASE) AND {conditions}
+    FROM (
+        SELECT id FROM pages WHERE path IN (?1, ?1 || '.md')
+        UNION SELECT id FROM pages WHERE title = ?1 COLLATE NOCASE
+    ) AS named CROSS JOIN pages AS p ON p.id = named.id
+    WHERE {conditions}
     ORDER BY p.workspace, p.project, p.path
     LIMIT 20
 """
-_BY_VERSION = "SELECT p.id, 'version' FROM pages AS p WHERE p.version LIKE ?1 || '%' AND {conditions} LIMIT 20"
+"""`CROSS JOIN` here and below keeps SQLite from walking all pages of the project first, as it would."""
+_BY_VERSION = """
+    SELECT p.id, 'version'
+    FROM (SELECT id FROM pages WHERE version >= ?1 AND version < ?1 || 'g') AS named
+    CROSS JOIN pages AS p ON p.id = named.id
+    WHERE {conditions}
+    ORDER BY p.workspace, p.project, p.path LIMIT 20
+"""
 _BY_ID = """
-    SELECT p.id, 'id' FROM pages AS p WHERE json_extract(p.frontmatter, '$.id') = ?1 AND {conditions}
+    SELECT p.id, 'id'
+    FROM (
+        SELECT id FROM pages
+        WHERE json_extract(frontmatter, '$.id') = ?1 AND json_extract(frontmatter, '$.id') IS NOT NULL
+    ) AS named CROSS JOIN pages AS p ON p.id = named.id
+    WHERE {conditions}
     ORDER BY p.workspace, p.project, p.path LIMIT 20
 """
 _ENTITIES = """
     SELECT e.page_id, e.name, (SELECT count(*) FROM entities AS same WHERE same.name = e.name)
-    FROM entities AS e JOIN pages AS p ON p.id = e.page_id
-    WHERE e.name >= ? AND e.name < ? AND {conditions}
-    LIMIT 200
+    FROM json_each(?) AS word
+    CROSS JOIN entities AS e ON e.name >= word.value AND e.name < word.value || char(1114111)
+    CROSS JOIN pages AS p ON p.id = e.page_id
+    WHERE {conditions}
+    ORDER BY word.key, e.name, p.workspace, p.project, p.path
+    LIMIT 1000
 """
 _NEIGHBOURS = """
-    SELECT t.id, l.kind, 0 FROM links AS l
-    JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path
-    JOIN pages AS p ON p.id = t.id
+    SELECT p.id, l.kind, 'to', p.workspace, p.project, p.path
+    FROM links AS l
+    CROSS JOIN pages AS p ON p.workspace = l.workspace AND p.project = l.project AND p.path = l.path
     WHERE l.source_id = ?1 AND {conditions}
     UNION ALL
-    SELECT l.source_id, l.kind, 1 FROM pages AS s
-    JOIN links AS l ON l.workspace = s.workspace AND l.project = s.project AND l.path = s.path
-    JOIN pages AS p ON p.id = l.source_id
+    SELECT p.id, l.kind, 'from', p.workspace, p.project, p.path
+    FROM pages AS s
+    CROSS JOIN links AS l ON l.workspace = s.workspace AND l.project = s.project AND l.path = s.path
+    CROSS JOIN pages AS p ON p.id = l.source_id
     WHERE s.id = ?1 AND {conditions}
-    ORDER BY 3, 1
+    ORDER BY 3 DESC, 4, 5, 6, 2
     LIMIT 50
 """
 
@@ -55,7 +75,7 @@ class Found:
 
 def exact(index: Connection, prepared: Prepared, *, conditions: str, parameters: Sequence[object]) -> list[Found]:
     """Pages whose path, title, version or id is the query itself."""
-    text = prepared.text.strip().strip('"').strip()
+    text = " ".join(prepared.text.strip().strip('"').split())
     if not 2 <= len(text) <= 512:
         return []
     asked = [_NAMED]
@@ -64,7 +84,8 @@ def exact(index: Connection, prepared: Prepared, *, conditions: str, parameters:
     if _ID.fullmatch(text):
         asked.append(_BY_ID)
     rows = [row for sql in asked for row in index.execute(sql.format(conditions=conditions), (text, *parameters))]
-    return [Found(page_id, 1.0, by) for page_id, by in dict(reversed(rows)).items()]
+    first = dict(reversed(rows))
+    return [Found(page_id, 1.0, first[page_id]) for page_id in dict(rows)]
 
 
 def entities(index: Connection, prepared: Prepared, *, conditions: str, parameters: Sequence[object]) -> list[Found]:
@@ -72,26 +93,23 @@ def entities(index: Connection, prepared: Prepared, *, conditions: str, paramete
     words = [term for term in prepared.terms if 3 <= len(term) <= 64][:_MOST_ENTITY_WORDS]
     spans = [*words, *(f"{left} {right}" for left, right in itertools.pairwise(words))]
     weights: dict[int, dict[str, float]] = {}
-    for word in spans:
-        for page_id, name, count in index.execute(
-            _ENTITIES.format(conditions=conditions), (word, f"{word}\U0010ffff", *parameters)
-        ):
-            weights.setdefault(page_id, {})[name] = 1.0 / count
-    found = [Found(page_id, sum(own.values()), ", ".join(sorted(own))) for page_id, own in weights.items()]
-    return sorted(found, key=lambda one: (-one.score, one.page_id))
+    rows = index.execute(_ENTITIES.format(conditions=conditions), (json.dumps(spans), *parameters))
+    for page_id, name, count in rows if spans else ():
+        weights.setdefault(page_id, {})[name] = 1.0 / count
+    return [Found(page_id, sum(own.values()), ", ".join(sorted(own))) for page_id, own in weights.items()]
 
 
 def neighbours(
-    index: Connection, seeds: Sequence[int], *, conditions: str, parameters: Sequence[object]
+    index: Connection, seeds: Sequence[tuple[int, str]], *, conditions: str, parameters: Sequence[object]
 ) -> list[Found]:
-    """Pages that the seeds link to, or that link to them; the best seed's first, each page once, no seed."""
+    """Pages that the seeds (id, path) link to, or that link to them: the best seed's first, each once, no seed."""
     found: dict[int, Found] = {}
+    known = {page_id for page_id, _ in seeds}
     sql = _NEIGHBOURS.format(conditions=_renumbered(conditions, 2))
-    for place, seed in enumerate(seeds):
-        for page_id, kind, direction in index.execute(sql, (seed, *parameters)):
-            if page_id not in seeds and page_id not in found:
-                arrow = "from" if direction else "to"
-                found[page_id] = Found(page_id, 1.0 / (place + 1), f"{kind} {arrow} {seed}")
+    for place, (seed, path) in enumerate(seeds):
+        for page_id, kind, direction, *_ in index.execute(sql, (seed, *parameters)):
+            if page_id not in known and page_id not in found:
+                found[page_id] = Found(page_id, 1.0 / (place + 1), f"{kind} {direction} {path}")
     return list(found.values())
 
 

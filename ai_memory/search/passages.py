@@ -7,7 +7,7 @@ from ai_memory.search.candidate import Candidate
 from ai_memory.search.numbers import FOLLOWING_CHARACTERS, TWIN_OVERLAP
 from ai_memory.store.driver import Connection
 from ai_memory.store.index import CHUNK_BITS
-from ai_memory.text.excerpts import excerpt
+from ai_memory.text.excerpts import stretch
 from ai_memory.text.plain import plain, printable
 
 _CHUNK = "SELECT heading, start_line, end_line, body FROM chunks WHERE id = ?"
@@ -29,13 +29,10 @@ def shown(index: Connection, page_id: int, chunk_id: int, terms: Sequence[str], 
     row = index.execute(_CHUNK, (chunk_id,)).fetchone()
     if row is None:  # a page of nothing but a title
         return ShownPassage("", 1, 1, "")
-    heading, start, _, body = row
-    passage = excerpt(body, terms, first_line=start)
-    if passage is None:
-        return ShownPassage(heading, start, start, "")
+    heading, start, end, body = row
     if not following:
-        return ShownPassage(heading, passage.start_line, passage.end_line, passage.text)
-    text, end = [printable(plain(body)).strip()], row[2]
+        return ShownPassage(printable(heading), start, end, stretch(body, terms))
+    text = [printable(plain(body)).strip()]
     room = FOLLOWING_CHARACTERS
     for end_line, more in index.execute(_FOLLOWING, (chunk_id, page_id + 1 << CHUNK_BITS, following)):
         piece = printable(plain(more)).strip()
@@ -44,7 +41,7 @@ def shown(index: Connection, page_id: int, chunk_id: int, terms: Sequence[str], 
         room -= len(piece)
         text.append(piece)
         end = end_line
-    return ShownPassage(heading, start, end, "\n\n".join(text))
+    return ShownPassage(printable(heading), start, end, "\n\n".join(text))
 
 
 def folded(pages: Sequence[Candidate], *, limit: int) -> tuple[list[Candidate], dict[int, list[Candidate]]]:
@@ -53,7 +50,7 @@ def folded(pages: Sequence[Candidate], *, limit: int) -> tuple[list[Candidate], 
     words: dict[int, frozenset[bytes]] = {}
     also: dict[int, list[Candidate]] = {}
     for page in pages:
-        own = frozenset(page.texts[0].split()) if page.texts else frozenset[bytes]()
+        own = frozenset(page.flat.split())
         twin = next((one for one in kept if _is_twin(own, words[one.page_id])), None)
         if twin is not None:
             also.setdefault(twin.page_id, []).append(page)
@@ -66,6 +63,6 @@ def folded(pages: Sequence[Candidate], *, limit: int) -> tuple[list[Candidate], 
 
 
 def _is_twin(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
-    if not one or not other:
+    if not one or not other or not TWIN_OVERLAP <= len(one) / len(other) <= 1 / TWIN_OVERLAP:
         return False
     return len(one & other) >= TWIN_OVERLAP * len(one | other)

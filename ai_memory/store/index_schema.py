@@ -19,6 +19,12 @@ TABLES = (
     "CREATE INDEX pages_newest_here ON pages (workspace, project, updated_at_us DESC, path)",
     # Titles alone, for whoever compares all of them: the rows themselves hold the texts, 30 MB for 10,000 pages.
     "CREATE INDEX pages_titles ON pages (workspace, project, path, title)",
+    # What a page may be called by: a query that is its title, path, version or id finds it without reading the others.
+    "CREATE INDEX pages_title ON pages (title COLLATE NOCASE)",
+    "CREATE INDEX pages_path ON pages (path)",
+    "CREATE INDEX pages_version ON pages (version)",
+    """CREATE INDEX pages_id ON pages (json_extract(frontmatter, '$.id'))
+        WHERE json_extract(frontmatter, '$.id') IS NOT NULL""",
     "CREATE TABLE tags (tag TEXT NOT NULL, page_id INTEGER NOT NULL, PRIMARY KEY (tag, page_id)) WITHOUT ROWID",
     "CREATE INDEX tags_page ON tags (page_id)",
     """CREATE TABLE entities (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ai_memory.text.chunks import Chunk, chunks
+from ai_memory.text.grams import has_run, query_grams
 from ai_memory.text.plain import plain, printable
 
 _WORD = re.compile(r"\w+")
@@ -35,7 +36,7 @@ def excerpt(body: str, terms: Sequence[str], *, limit: int = 280, first_line: in
 
 def excerpt_of(passages: Sequence[Chunk], terms: Sequence[str], *, limit: int = 280) -> Excerpt | None:
     """The same from chunks that are there already."""
-    wanted = {fold(term) for term in terms} - {""}
+    wanted = _wanted(terms)
     best: tuple[int, int, Chunk] | None = None
     for chunk in passages:
         distinct, hits = _score(f"{chunk.heading}\n{chunk.body}", wanted)
@@ -51,6 +52,15 @@ def excerpt_of(passages: Sequence[Chunk], terms: Sequence[str], *, limit: int = 
         text=window(printable(plain(chunk.body)), wanted, limit=limit),
         matched=distinct,
     )
+
+
+def stretch(body: str, terms: Sequence[str], *, limit: int = 280) -> str:
+    """The best stretch of a body that is one passage already, as plain text."""
+    return window(printable(plain(body)), _wanted(terms), limit=limit)
+
+
+def _wanted(terms: Sequence[str]) -> set[str]:
+    return {fold(piece) for term in terms for piece in (query_grams(term) if has_run(term) else [term])} - {""}
 
 
 def window(text: str, wanted: set[str], *, limit: int) -> str:
@@ -77,7 +87,7 @@ def fold(word: str) -> str:
     if word.isascii():
         return word.strip().casefold()
     folded = unicodedata.normalize("NFKD", word.strip()).casefold()
-    return "".join(character for character in folded if not unicodedata.combining(character))
+    return folded if folded.isascii() else "".join([sign for sign in folded if not unicodedata.combining(sign)])
 
 
 def _score(text: str, wanted: set[str]) -> tuple[int, int]:
@@ -90,7 +100,15 @@ def _words(flat: str) -> list[tuple[int, str]]:
     """Each word as it is compared, and its offset."""
     if flat.isascii():  # folded at once: no letter changes its place
         return [(found.start(), found[0]) for found in _WORD.finditer(flat.casefold())]
-    return [(found.start(), fold(found[0])) for found in _WORD.finditer(flat)]
+    words: list[tuple[int, str]] = []
+    for found in _WORD.finditer(flat):
+        if has_run(found[0]):  # no blanks between its words: each pair of characters may be one that is asked
+            words += [
+                (at, fold(flat[at : at + 2])) for at in range(found.start(), max(found.end() - 1, found.start() + 1))
+            ]
+        else:
+            words.append((found.start(), fold(found[0])))
+    return words
 
 
 def _best_start(words: list[tuple[int, str]], wanted: set[str], limit: int) -> int:

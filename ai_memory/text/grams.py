@@ -32,6 +32,12 @@ def grams(text: str) -> str:
     return " ".join(found + _MIXED.findall(text)) if found else ""
 
 
+def runs_and_words(text: str) -> list[tuple[str, str]]:
+    """(run, "") and ("", word of another script) in their order."""
+    found = re.findall(rf"([{_RUN}]+)|([^\W_{_RUN}]+)", text)
+    return [(run, word) for run, word in found]
+
+
 def query_grams(word: str) -> list[str]:
     """What to look for instead of a word that holds runs: its pairs, a run of one as a beginning (`猫*`), the rest."""
     found: dict[str, None] = {}

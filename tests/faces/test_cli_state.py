@@ -167,6 +167,20 @@ OPERATION_EXAMPLES = [
 ]
 
 
+def labelled_set(folder: Path) -> None:
+    """A set of one document and one question, as `bench retrieval` reads it."""
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text(json.dumps({"id": "a", "title": "Retry budget", "text": "Three a minute."}))
+    (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "text": "retry budget", "gold": {"a": 1}}))
+
+
+def shelf_of_pages(room: Room) -> None:
+    """Pages long enough that `bench self` asks about them."""
+    for name, word in (("herons", "heron"), ("kettles", "kettle"), ("lathes", "lathe")):
+        words = " ".join(f"{word}{ending}" for ending in ("works", "shop", "mill", "yard", "gate", "path", "roof"))
+        room.ok("write-page", "-p", f"notes/{name}.md", "-b", f"# {name}\n\n{words} {words} {words} {words}")
+
+
 @pytest.mark.parametrize("example", OPERATION_EXAMPLES)
 def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> None:
     (room.checkout / "queue.md").write_text("# Queue\n\nOne a tenant.\n")
@@ -176,6 +190,9 @@ def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> 
         set_aside(room)
     if "session" in example:
         room.work()
+    if example.startswith("bench"):
+        labelled_set(room.checkout / "team-questions")
+        shelf_of_pages(room)
     room.ok(*shlex.split(example))
 
 
@@ -187,6 +204,9 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
         set_aside(room)
     if "session" in name:
         room.work()
+    if name.startswith("bench"):
+        labelled_set(room.checkout / "team-questions")
+        shelf_of_pages(room)
     words = [word for word in shlex.split(ROWS[name].examples[-1]) if word != "--json"]
     if name == "write-page":
         words[words.index("decisions/queue.md")] = "decisions/other.md"
