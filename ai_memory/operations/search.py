@@ -11,6 +11,7 @@ from ai_memory.operations.configured import stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
+from ai_memory.operations.search_models import near_chunks, second_look
 from ai_memory.operations.search_scope import (
     RawHit,
     named_scope,
@@ -137,6 +138,7 @@ def search(
         bool,
         Field("say that nothing answers rather than show the nearest", flags=("--abstain/--no-abstain",), face="cli"),
     ] = True,
+    vector: Annotated[bool, Field("also look by vectors", flags=("--vector/--no-vector",), face="cli")] = True,
     explain: Annotated[bool, Field("show legs, factors and timings", face="cli")] = False,
     workspace: Workspace = None,
     project: ProjectName = None,
@@ -186,9 +188,10 @@ def search(
         )
         if switches.observation_stream and searched is not None:
             request = replace(request, witnesses=witnesses(memory, request))
-        found = answer(snapshot, request)
+        near, unseen = near_chunks(memory, snapshot, request) if vector else ((), ())
+        found = second_look(memory, answer(snapshot, replace(request, near=near)), request)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
-        gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *found.gaps)))
+        gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))
     room = min((size for size in (max_bytes, max_tokens and max_tokens * BYTES_PER_TOKEN) if size), default=0)
     packed = _packed(rows[:limit], room) if room else rows[:limit]

@@ -46,6 +46,9 @@ def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str
     is_named = any("exact" in page.legs for page in leaders)
     covered = max(page.coverage for page in leaders)
     is_strong = max(strength(page, chunks) for page in leaders) >= LEAST_STRENGTH * height
+    is_foreign = covered == 0 and any("vector" in page.legs for page in leaders)
+    if is_foreign:  # in another language no word can match: nearness is all there is to go by
+        return Judgement(list(ranked), "partial", _missing(question, weights, leaders))
     if not is_named and not (is_strong and covered >= LEAST_COVERAGE * height):
         return Judgement([], "abstained", _missing(question, weights, leaders))
     kept = [page for page in ranked if page.coverage >= TAIL_SHARE * covered or page.legs.keys() - {"fts", "graph"}]

@@ -1,0 +1,46 @@
+"""What models add to a search, where somebody has them: chunks near by vectors, a second look at the best hits."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ai_memory.operations.configured import configured
+
+if TYPE_CHECKING:
+    from ai_memory.search.request import Hits, Near, Request
+    from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Snapshot
+
+NEAR_CHUNKS = 200
+"""As many as full text ranks."""
+
+
+def near_chunks(
+    memory: "Memory", snapshot: "Snapshot", request: "Request"
+) -> "tuple[tuple[Near, ...], tuple[str, ...]]":
+    """Chunks near the question, and what kept vectors from being asked. Loads nothing where there are no vectors."""
+    from ai_memory.search.query_vectors import query_vector
+
+    asked = query_vector(memory, snapshot.index, request.queries[0], lambda: configured(memory))
+    if not asked.is_there:
+        return (), (asked.gap,) if asked.gap else ()
+    from ai_memory.search.engine import conditions
+    from ai_memory.search.request import Near
+    from ai_memory.search.vectors import nearest  # only where there are vectors
+
+    told, parameters = conditions(request.wanted, request.scopes)
+    found = nearest(
+        snapshot.index, asked.encoder_id, asked.vector, conditions=told, parameters=parameters, limit=NEAR_CHUNKS
+    )
+    return tuple(Near(*one) for one in found), ()
+
+
+def second_look(memory: "Memory", found: "Hits", request: "Request") -> "Hits":
+    """The hits in the order of a reranker, where one is configured; as they are elsewhere."""
+    config = configured(memory)
+    if config is None or config.rerank.provider == "none" or not found.hits:
+        return found
+    from ai_memory.search.reranking import rerank  # brings a model
+
+    looked = rerank(memory, request.queries[0], [f"{hit.title}\n{hit.snippet}" for hit in found.hits], config)
+    hits = tuple(found.hits[place] for place in looked.order(len(found.hits)))
+    return replace(found, hits=hits, gaps=(*found.gaps, looked.gap) if looked.gap else found.gaps)
