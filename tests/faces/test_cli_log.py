@@ -21,7 +21,7 @@ from ai_memory.store import outbox
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool
 
-EVENT = "1764000000000000000-1-0a0b0c0d"
+EVENT = f"{time.time_ns():019d}-1-0a0b0c0d"
 
 
 def mutations(room: Room, *words: str) -> list[dict[str, object]]:
