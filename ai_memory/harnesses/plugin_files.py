@@ -17,6 +17,9 @@ from ai_memory.harnesses.record import Harness, HookFile
 OWN_LINE = "// ai-memory plugin. `ai-memory install-hooks` writes this file, `ai-memory uninstall` removes it."
 """The first line of each: how a file is known to be ours, whatever version wrote it."""
 
+_MANIFEST_MARK = "Long-term memory for coding agents (ai-memory-managed)."
+"""JSON has no comments: how a manifest is known to be ours."""
+
 OPENCODE_EVENTS = {
     "session.created": "session-start",
     "chat.message": "user-prompt",
@@ -80,13 +83,19 @@ def openclaw_plugin(harness: Harness, launch: Launch) -> str:
 def openclaw_package(harness: Harness, launch: Launch) -> str:
     del harness, launch
     about = {"name": "ai-memory-openclaw", "version": "1.0.0", "type": "module", "private": True}
+    about |= {"description": _MANIFEST_MARK}
     return json.dumps(about | {"openclaw": {"extensions": ["./index.js"]}}, indent=2) + "\n"
 
 
 def openclaw_manifest(harness: Harness, launch: Launch) -> str:
     """Read by OpenClaw before it runs the plugin. *Source*: https://docs.openclaw.ai/plugins/manifest"""
     del harness, launch
-    about: dict[str, Json] = {"id": "ai-memory", "name": "ai-memory", "activation": {"onStartup": True}}
+    about: dict[str, Json] = {
+        "id": "ai-memory",
+        "name": "ai-memory",
+        "description": _MANIFEST_MARK,
+        "activation": {"onStartup": True},
+    }
     return json.dumps(about | {"configSchema": {"type": "object", "additionalProperties": False}}, indent=2) + "\n"
 
 

@@ -195,7 +195,7 @@ def search(
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))
     room = min((size for size in (max_bytes, max_tokens and max_tokens * BYTES_PER_TOKEN) if size), default=0)
     packed = _packed(rows[:limit], room) if room else rows[:limit]
-    seen = () if found.hits or searched is None else raw_hits(memory, request)
+    seen = () if found.hits or searched is None else raw_hits(memory, request, session)
     return Found(
         scope=scope,
         query=query,

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from ai_memory.errors import UsageFault, echo
 from ai_memory.model import PageRef, ResolvedBy, Scope
 from ai_memory.operations.session_names import known_session
+from ai_memory.operations.sessions import agent_id
+from ai_memory.text.injection import is_order_shaped
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_name
+from ai_memory.text.plain import printable
 from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 RAW_SHOWN = 5
 """Observations that are shown where no page answers."""
+_RAW_READ = 50
 _RAW_LENGTH = 280
 
 
@@ -31,6 +35,8 @@ class RawHit:
     kind: str
     tool: str
     text: str
+    is_order_shaped: bool = False
+    """It reads like instructions to a model. It is data all the same."""
 
 
 def named_scope(name: str) -> Scope:
@@ -79,7 +85,7 @@ def page_filter(
         until_us=parse_moment(until, now_us=now_us) if until else None,
         unexpired_at_us=None if include_expired else now_us,
         superseded=None if include_superseded else False,
-        agent=agent,
+        agent=agent_id(agent),
         refs=None if refs is None else tuple(refs),
     )
 
@@ -107,15 +113,29 @@ def witnesses(memory: "Memory", request: "Request") -> "tuple[Witness, ...]":
     return tuple(Witness(ref, session, score) for session, ref, score in seen)
 
 
-def raw_hits(memory: "Memory", request: "Request") -> tuple[RawHit, ...]:
-    """Observations that match, best first."""
+def raw_hits(memory: "Memory", request: "Request", session: str | None) -> tuple[RawHit, ...]:
+    """Observations that hold at least half of what is asked, best first; none where only some pages are wanted."""
+    from ai_memory.search.closeness import Closeness, flattened
+    from ai_memory.search.numbers import PARTIAL_COVERAGE
     from ai_memory.search.prepare import prepare
-    from ai_memory.store.session_evidence import observations_that_match
+    from ai_memory.store.session_evidence import Seen, observations_that_match
 
+    wanted = request.wanted
     prepared = prepare(request.queries[0], stopwords=request.stopwords)
+    if any((wanted.kind, wanted.tag, wanted.tier, wanted.prefix)) or request.offset or not prepared.terms:
+        return ()
     places = [(one.workspace, one.project) for one in request.scopes or ()]
     with memory.state_reading() as state:
-        if state is None or not prepared.terms:
+        if state is None:
             return ()
-        rows = observations_that_match(state, prepared.terms, places, limit=RAW_SHOWN)
-    return tuple(RawHit(*row[:6], " ".join(row[6].split())[:_RAW_LENGTH]) for row in rows)
+        whole = known_session(memory, session) if session else None
+        seen = Seen(wanted.since_us, wanted.until_us, wanted.agent, whole)
+        rows = observations_that_match(state, prepared.terms, places, seen, limit=_RAW_READ)
+    question = Closeness(prepared.text, dict.fromkeys(prepared.terms, 1.0))
+    holding = [row for row in rows if question.coverage(question.held(flattened(row[6]))) >= PARTIAL_COVERAGE]
+    return tuple(_raw_hit(row) for row in holding[:RAW_SHOWN])
+
+
+def _raw_hit(row: tuple[str, str, str, str, str, str, str]) -> RawHit:
+    text = printable(" ".join(row[6].split()))[:_RAW_LENGTH]
+    return RawHit(*row[:6], text, is_order_shaped(text))

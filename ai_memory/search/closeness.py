@@ -4,6 +4,7 @@
 """
 
 import itertools
+import re
 import string
 import unicodedata
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ _BLANKS = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctua
 _MAX_TRIPLES = 160
 """Triples of letters that are looked for in each passage; the rarest words come first."""
 _MAX_PAIRS = 64
+_SPLIT_AT_MARKS = re.compile("[\u0900-\u109f\u1780-\u17ff]")
+"""Scripts whose vowels are marks, from Devanagari to Khmer: a term is a part of a word, as the index cuts it."""
 _MARKED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
 """Letters of Latin script with marks; the tokenizer of the index takes the marks off, too."""
 
@@ -59,6 +62,8 @@ def needles(weights: Mapping[str, float]) -> list[Needle]:
 def _pieces(term: str) -> list[bytes]:
     if not has_run(term):
         words = flattened(term).decode().strip()
+        if _SPLIT_AT_MARKS.search(words):
+            return [words.encode()]
         return [(f" {words} " if len(words) < 5 else f" {words[: max(4, len(words) - 3)]}").encode()]
     pieces: dict[bytes, None] = {}
     for run, word in runs_and_words(term):

@@ -8,11 +8,11 @@ without gold has no answer.
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import MemoryFault, echo
 
 DEPTHS = (1, 5, 10)
 DEPTH = 10
@@ -57,50 +57,71 @@ Find = Callable[[Question], Answer]
 def read_set(folder: Path, *, limit: int = 0) -> LabelledSet:
     """The set of a folder; with `limit` only its first questions. Errors: MemoryFault naming file and line."""
     documents = tuple(
-        Document(_text(row, "id"), str(row.get("group") or ""), str(row.get("title") or ""), _text(row, "text"))
+        Document(row.text("id"), row.word("group"), row.word("title"), row.text("text"))
         for row in _rows(folder / "corpus.jsonl")
     )
+    known = {(one.group, one.id) for one in documents}
     questions = tuple(
-        Question(str(row.get("group") or ""), str(row.get("cat") or ""), _text(row, "text"), _gold(row))
+        Question(row.word("group"), row.word("cat"), row.text("text"), row.gold(known))
         for row in _rows(folder / "queries.jsonl")
     )
     if not documents or not questions:
-        raise MemoryFault(f"{folder} holds no documents or no questions", hint="see docs/benchmarks.md for the format")
+        raise MemoryFault(f"{folder} holds no documents or no questions", hint="docs/search.md tells what a set holds")
     return LabelledSet(folder.name, documents, questions[:limit] if limit else questions)
 
 
-def _rows(file: Path) -> list[dict[str, object]]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line of a set, and where it stands. *Errors*: MemoryFault naming file and line."""
+
+    place: str
+    fields: Mapping[str, object]
+
+    def text(self, key: str) -> str:
+        value = self.fields.get(key)
+        if not isinstance(value, (str, int)) or isinstance(value, bool):
+            raise self.fault(f"lacks {key!r}")
+        return str(value).encode("utf-8", "replace").decode()
+
+    def word(self, key: str) -> str:
+        return self.text(key) if self.fields.get(key) else ""
+
+    def gold(self, known: Collection[tuple[str, str]]) -> dict[str, float]:
+        """Document id → grade. `known`: (group, id) of each document."""
+        told = self.fields.get("gold") or {}
+        grades = dict.fromkeys(map(str, told), 1.0) if isinstance(told, list) else told
+        if not isinstance(grades, Mapping):
+            raise self.fault("has a gold that is neither an object nor a list")
+        for one, grade in grades.items():
+            if (self.word("group"), one) not in known:
+                raise self.fault(f"names a document that its group does not hold: {echo(one)}")
+            if not isinstance(grade, (int, float)) or not 0 < grade < math.inf:
+                raise self.fault(f"has a grade that is no number above 0: {echo(one)}")
+        return {one: float(grade) for one, grade in grades.items()}
+
+    def fault(self, what: str) -> MemoryFault:
+        return MemoryFault(f"{self.place} {what}", hint="docs/search.md tells what a set holds")
+
+
+def _rows(file: Path) -> list[_Row]:
     try:
-        lines = file.read_text("utf-8").splitlines()
+        text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise MemoryFault(
             f"{file} cannot be read: {fault}", hint="a set holds corpus.jsonl and queries.jsonl"
         ) from fault
     rows = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.split("\n"), 1):  # U+2028 inside a text ends no line
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except ValueError as fault:
+        except (ValueError, RecursionError) as fault:
             raise MemoryFault(f"{file}:{number} is no JSON: {fault}", hint="one object a line") from fault
         if not isinstance(row, dict):
             raise MemoryFault(f"{file}:{number} is no JSON object", hint="one object a line")
-        rows.append(row)
+        rows.append(_Row(f"{file}:{number}", row))
     return rows
-
-
-def _text(row: Mapping[str, object], key: str) -> str:
-    if not isinstance(row.get(key), (str, int)):
-        raise MemoryFault(f"a row lacks {key!r}: {str(row)[:80]}", hint="see docs/benchmarks.md for the format")
-    return str(row[key])
-
-
-def _gold(row: Mapping[str, object]) -> dict[str, float]:
-    gold = row.get("gold")
-    if isinstance(gold, Mapping):
-        return {str(key): float(grade) for key, grade in gold.items()}
-    return dict.fromkeys(map(str, gold), 1.0) if isinstance(gold, list) else {}
 
 
 def evaluate(find: Find, questions: Sequence[Question], tell: Callable[[], None] = lambda: None) -> dict[str, float]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import Closeness
 from ai_memory.search.numbers import (
+    FEW_CHUNKS,
     FULL_BAR_CHUNKS,
     LEADERS,
     LEAST_COVERAGE,
@@ -37,7 +38,8 @@ def strength(page: Candidate, chunks: int) -> float:
 def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str, float], *, chunks: int) -> Judgement:
     """All pages, or none when not even the best of them is likely to answer. `chunks`: how many the index holds.
 
-    What is named exactly always answers. In a small index every word is common, so the bar is lower there.
+    What is named exactly always answers. In a small index every word is common, so the bar is lower there; in one of a
+    few pages bm25 says nothing at all (0 for a word that half of them hold), so there only coverage counts.
     """
     leaders = ranked[:LEADERS]
     if not leaders:
@@ -45,7 +47,7 @@ def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str
     height = min(1.0, chunks / FULL_BAR_CHUNKS)
     is_named = any("exact" in page.legs for page in leaders)
     covered = max(page.coverage for page in leaders)
-    is_strong = max(strength(page, chunks) for page in leaders) >= LEAST_STRENGTH * height
+    is_strong = chunks < FEW_CHUNKS or max(strength(page, chunks) for page in leaders) >= LEAST_STRENGTH * height
     is_foreign = covered == 0 and any("vector" in page.legs for page in leaders)
     if is_foreign:  # in another language no word can match: nearness is all there is to go by
         return Judgement(list(ranked), "partial", _missing(question, weights, leaders))

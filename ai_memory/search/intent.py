@@ -2,8 +2,10 @@
 
 import re
 
+from ai_memory.search.when import FRENCH_YESTERDAY
+
 _PHRASES = r"""
-last (?:time|session)|previous(?:ly)?(?: session)?|earlier (?:today|session)|yesterday|last (?:week|month|night)
+last (?:time|session)|previously|previous session|earlier (?:today|session)|yesterday|last (?:week|month|night)
 when (?:did|was) (?:we|i|it)|did (?:we|i)|have (?:we|i)|how did (?:we|i)|what did (?:we|i)|where did (?:we|i)
 why did (?:we|i)|we (?:discussed|decided|tried|worked on|left off)|i (?:told|asked) you|left off|pick up where
 da última vez|última sessão|sessão anterior|sessão passada|ontem|semana passada|mês passado|anteriormente
@@ -11,8 +13,8 @@ da última vez|última sessão|sessão anterior|sessão passada|ontem|semana pas
 la última vez|última sesión|sesión anterior|sesión pasada|ayer|semana pasada|mes pasado
 (?:qué|cómo|cuándo|dónde|por qué) (?:hicimos|decidimos|probamos|acordamos|discutimos)
 letztes mal|letzte[nr]? (?:sitzung|session|woche|monat)|vorige[nr]? (?:sitzung|session)|gestern
-(?:haben|hatten) wir|was (?:haben|hatten) wir|wie (?:haben|hatten) wir|wann (?:haben|hatten) wir
-la dernière fois|dernière session|session précédente|hier|semaine dernière|mois dernier|précédemment
+hatten wir|(?:was|wie|wann|wo|warum|wieso|weshalb|wofür|wogegen) haben wir|haben wir .*(?:ge\w+t|ge\w+en|entschieden)
+la dernière fois|dernière session|session précédente|semaine dernière|mois dernier|précédemment
 avons-nous|a-t-on|qu'avons-nous|nous avons (?:décidé|discuté|essayé|fait)
 """
 
@@ -36,7 +38,7 @@ _ANYWHERE = (
 )
 """Chinese and Japanese write no blanks, so these count wherever they stand."""
 
-_WORDS = re.compile(rf"(?<!\w)(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})(?!\w)", re.IGNORECASE)
+_WORDS = re.compile(rf"(?<!\w)(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])}|{FRENCH_YESTERDAY})(?!\w)", re.IGNORECASE)
 
 
 def recalls_a_session(query: str) -> bool:

@@ -76,7 +76,7 @@ class Found:
 def exact(index: Connection, prepared: Prepared, *, conditions: str, parameters: Sequence[object]) -> list[Found]:
     """Pages whose path, title, version or id is the query itself."""
     text = " ".join(prepared.text.strip().strip('"').split())
-    if not 2 <= len(text) <= 512:
+    if not 1 <= len(text) <= 512:
         return []
     asked = [_NAMED]
     if len(text) >= 7 and all(sign in "0123456789abcdef" for sign in text):

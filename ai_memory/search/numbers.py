@@ -69,5 +69,7 @@ TAIL_SHARE = 0.2
 """A page that holds less than this share of what the best one holds is left out: no gold page of the sets is lost."""
 FULL_BAR_CHUNKS = 1_000
 """From so many chunks the bar stands at its full height. 82 chunks at full height lost a fifth of the answers."""
+FEW_CHUNKS = 50
+"""Below so many, bm25 does not tell a weak match from a strong one: the index of a new user."""
 PARTIAL_COVERAGE = 0.5
 """Where no leader holds half of what is asked, the answer says that it is partial, and what is missing."""

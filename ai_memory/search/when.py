@@ -8,7 +8,13 @@ Span = tuple[int, int]
 """µs of the first instant, and of the first one past the end."""
 
 _MONTHS = tuple("january february march april may june july august september october november december".split())  # noqa: SIM905
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS) + "|sept"
+FRENCH_YESTERDAY = (
+    r"hier(?= (?:soir|matin|midi|après-midi))|(?<=d')hier"
+    r"|hier(?=.*(?<!\w)(?:nous|on|avons|avez|a-t-on|fait|était|étaient|les?)(?!\w))"
+    r"|(?<!\w)(?:qu'|nous|on|avons|avez|a-t-on|fait|était|étaient|quoi)(?!\w).{0,200}?(?<!\w)hier"
+)
+"""`hier` is yesterday in French and here in German: it counts beside a word that only French has."""
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 
 
@@ -50,8 +56,14 @@ def _last_month(today: date) -> tuple[date, date]:
 
 def _named_month(found: re.Match[str], today: date) -> tuple[date, date]:
     month = tuple(name[:3] for name in _MONTHS).index(found["month"].lower()[:3]) + 1
-    year = int(found["year"]) if found["year"] else today.year - (month > today.month)
-    return _month(year, month)
+    before = found["before"].lower()
+    is_past = month > today.month or (before == "last" and month == today.month)
+    begins, ends = _month(int(found["year"]) if found["year"] else today.year - is_past, month)
+    return begins, today + timedelta(1) if before == "since" else ends
+
+
+def _dated_month(found: re.Match[str], _: date) -> tuple[date, date]:
+    return _month(int(found["year"]), tuple(name[:3] for name in _MONTHS).index(found["month"].lower()[:3]) + 1)
 
 
 def _ago(found: re.Match[str], today: date) -> tuple[date, date]:
@@ -81,12 +93,14 @@ def _form(
 
 
 _FORMS = (
-    _form(r"(?P<year>\d{4})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?", _iso),
+    _form(r"(?<!-)(?P<year>\d{4})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?", _iso),
     _form(
         r"day before yesterday|vorgestern|avant-hier|anteayer|anteontem",
         lambda _, today: _days(today - timedelta(2), 1),
     ),
-    _form(r"yesterday|last night|gestern|hier|ayer|ontem", lambda _, today: _days(today - timedelta(1), 1)),
+    _form(
+        rf"yesterday|last night|gestern|{FRENCH_YESTERDAY}|ayer|ontem", lambda _, today: _days(today - timedelta(1), 1)
+    ),
     _form(r"today|this morning|heute|aujourd'hui|hoy|hoje", lambda _, today: _days(today, 1)),
     _form(
         r"last week|letzte woche|la semaine dernière|semaine dernière|semana pasada|semana passada",
@@ -99,7 +113,8 @@ _FORMS = (
     ),
     _form(r"this month|diesen monat|ce mois|este mes|este mês", lambda _, today: _month(today.year, today.month)),
     _form(rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)}) (?P<unit>day|week|month)s? ago", _ago),
-    _form(rf"(?:in|during|since|last|from) (?P<month>{_MONTH})(?: (?P<year>\d{{4}}))?", _named_month),
+    _form(rf"(?P<before>in|during|since|last|from) (?P<month>{_MONTH})(?:,? (?P<year>\d{{4}}))?", _named_month),
+    _form(rf"(?P<month>{_MONTH}),? (?P<year>\d{{4}})", _dated_month),
 )
 
 _WITHOUT_BLANKS: tuple[tuple[str, Callable[[date], tuple[date, date]]], ...] = (

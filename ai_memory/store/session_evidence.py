@@ -2,25 +2,37 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ai_memory.model import PageRef
-from ai_memory.store.driver import Connection, OperationalError
+from ai_memory.store.driver import Connection, OperationalError, is_damage
 
 _MOST_OBSERVATIONS = 200
-_HERE = "EXISTS (SELECT 1 FROM json_each(?) AS j WHERE j.value ->> 0 = s.workspace AND j.value ->> 1 = s.project)"
+_MOST_WORDS = 12
+_LATEST = 1 << 62
+_COMMON = 2_000
+"""A word that so many observations hold tells nothing and costs time, where another word is rarer."""
+_HERE = "(s.workspace, s.project) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
 _SAW = f"""
     SELECT o.session, bm25(observations_fts) AS score
-    FROM observations_fts AS f JOIN observations AS o ON o.seq = f.rowid JOIN sessions AS s ON s.id = o.session
+    FROM observations_fts AS f
+    CROSS JOIN observations AS o ON o.seq = f.rowid
+    CROSS JOIN sessions AS s ON s.id = o.session
     WHERE observations_fts MATCH ? AND {_HERE}
     ORDER BY score, o.seq DESC LIMIT {_MOST_OBSERVATIONS}
 """
 _MATCHING = f"""
     SELECT s.workspace, s.project, o.session, s.agent, o.kind, o.tool,
         coalesce(nullif(o.text, ''), nullif(o.output, ''), o.input)
-    FROM observations_fts AS f JOIN observations AS o ON o.seq = f.rowid JOIN sessions AS s ON s.id = o.session
+    FROM observations_fts AS f
+    CROSS JOIN observations AS o ON o.seq = f.rowid
+    CROSS JOIN sessions AS s ON s.id = o.session
     WHERE observations_fts MATCH ? AND {_HERE}
+        AND o.at_us >= ? AND o.at_us < ? AND ? IN ('', s.agent) AND ? IN ('', s.id)
     ORDER BY bm25(observations_fts), o.seq DESC LIMIT ?
 """
+_FREQUENCY = f"SELECT count(*) FROM (SELECT 1 FROM observations_fts WHERE observations_fts MATCH ? LIMIT {_COMMON})"
 _ABOUT = """
     SELECT session, workspace, project, path FROM page_sessions
     WHERE role = 'about' AND session IN (SELECT value FROM json_each(?))
@@ -40,18 +52,33 @@ def sessions_that_saw(state: Connection, words: Sequence[str], places: Places) -
     Higher scores are better. Sessions without a page are left out.
     """
     best: dict[str, float] = {}
-    for session, score in _ask(state, _SAW, (_any_of(words), json.dumps(list(places)))):
+    for session, score in _ask(state, _SAW, (_any_of(state, words), json.dumps(list(places)))):
         best.setdefault(str(session), -float(str(score)))
     rows = state.execute(_ABOUT, (json.dumps(list(best)),)) if best else ()
     pages = {row[0]: PageRef(row[1], row[2], row[3]) for row in rows}
     return [(session, pages[session], score) for session, score in best.items() if session in pages]
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Which observations are asked for. Empty: any."""
+
+    since_us: int | None = None
+    until_us: int | None = None
+    agent: str | None = None
+    session: str | None = None
+
+
 def observations_that_match(
-    state: Connection, words: Sequence[str], places: Places, *, limit: int
+    state: Connection, words: Sequence[str], places: Places, wanted: Seen, *, limit: int
 ) -> list[tuple[str, str, str, str, str, str, str]]:
     """(workspace, project, session, agent, kind, tool, text), best first."""
-    rows = _ask(state, _MATCHING, (_any_of(words), json.dumps(list(places)), limit))
+    span = (wanted.since_us or 0, _LATEST if wanted.until_us is None else wanted.until_us)
+    rows = _ask(
+        state,
+        _MATCHING,
+        (_any_of(state, words), json.dumps(list(places)), *span, wanted.agent or "", wanted.session or "", limit),
+    )
     return [(str(a), str(b), str(c), str(d), str(e), str(f), str(g)) for a, b, c, d, e, f, g in rows]
 
 
@@ -60,12 +87,22 @@ def pages_resting_on(state: Connection, session: str) -> list[PageRef]:
     return [PageRef(*row) for row in state.execute(_RESTING, (session,))]
 
 
-def _any_of(words: Sequence[str]) -> str:
-    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+def _any_of(state: Connection, words: Sequence[str]) -> str:
+    """The expression that any of the words fulfils: the rarest of them."""
+    counts = {word: _ask(state, _FREQUENCY, (_quoted(word),)) for word in words}
+    known = sorted((word for word in words if counts[word] and counts[word][0][0]), key=lambda word: counts[word][0][0])
+    rare = [word for word in known if counts[word][0][0] < _COMMON] or known[:1]
+    return " OR ".join(map(_quoted, rare[:_MOST_WORDS])) or '""'
 
 
-def _ask(state: Connection, sql: str, parameters: tuple[object, ...]) -> list[tuple[object, ...]]:
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _ask(state: Connection, sql: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
     try:
         return list(state.execute(sql, parameters))
-    except OperationalError:  # nothing but signs leaves FTS5 an empty phrase
+    except OperationalError as fault:  # nothing but signs leaves FTS5 an empty phrase
+        if is_damage(fault):
+            raise
         return []

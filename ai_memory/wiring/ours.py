@@ -2,6 +2,7 @@
 
 from ai_memory.harnesses.edits import Json
 from ai_memory.harnesses.launch import is_our_hook
+from ai_memory.harnesses.plugin_files import is_our_plugin
 
 MANAGED = "ai-memory-managed"
 """Stands in a comment of every whole file that we write: a file of that name without it is somebody else's."""
@@ -17,7 +18,7 @@ def is_our_entry(value: Json) -> bool:
 
 def is_our_text(text: str) -> bool:
     """Whether a whole file is one that we wrote: it says so, or it runs our hook."""
-    return MANAGED in text or any(is_our_hook(line) for line in text.splitlines())
+    return MANAGED in text or is_our_plugin(text) or any(is_our_hook(line) for line in text.splitlines())
 
 
 def _words(value: Json) -> list[str]:

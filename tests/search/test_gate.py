@@ -1,0 +1,90 @@
+"""When the engine says that it does not know, and what it says then."""
+
+import pytest
+from shelf import FILLER, Shelf
+
+
+@pytest.fixture
+def large(shelf: Shelf) -> Shelf:
+    """An index at which the bar stands at its full height."""
+    topics = ("heron", "kettle", "lathe", "mortar", "nettle", "oriole", "pewter", "quarry", "rudder", "saddle")
+    for number in range(400):
+        topic = topics[number % 10]
+        parts = "\n\n".join(
+            f"## Part {part}\n\n{FILLER[(number + part) % 5]} {topic} {number} {part}" for part in range(3)
+        )
+        shelf.put(f"notes/{topic}-{number:03}.md", f"# {topic} {number}\n\n{parts}")
+    shelf.put("decisions/retry.md", "# Retry budget\n\nEach tenant may retry three requests a minute, then waits.")
+    return shelf
+
+
+def test_an_answer_is_given_where_a_page_holds_what_is_asked(large: Shelf) -> None:
+    answer = large.ask("how many requests may a tenant retry", may_abstain=True)
+    assert (answer.status, answer.hits[0].ref.path) == ("ok", "decisions/retry.md")
+
+
+@pytest.mark.parametrize(
+    "query", ["quantum chromodynamics lattice", "who won the cup final", "what is the capital of Mongolia"]
+)
+def test_a_question_about_something_else_gets_none(large: Shelf, query: str) -> None:
+    answer = large.ask(query, may_abstain=True)
+    assert (answer.status, answer.hits, answer.abstained) == ("abstained", (), True)
+    assert answer.omitted == 0
+    assert answer.gaps[0].startswith("no page that was found holds: ")
+
+
+def test_common_words_of_a_page_do_not_make_an_answer(large: Shelf) -> None:
+    answer = large.ask("which drawer holds the passport of the Portuguese ambassador", may_abstain=True)
+    assert answer.status == "abstained"
+    assert "ambassador" in answer.gaps[0]
+    assert answer.dropped["too far from the query"] > 0
+
+
+def test_nothing_is_refused_where_nobody_asked_for_it(large: Shelf) -> None:
+    answer = large.ask("which drawer holds the passport of the Portuguese ambassador")
+    assert (answer.status, bool(answer.hits)) == ("ok", True)
+
+
+def test_half_an_answer_names_the_words_that_are_missing(large: Shelf) -> None:
+    answer = large.ask("retry requests tenant zookeeper chroot ensemble", may_abstain=True)
+    assert answer.status == "partial"
+    assert answer.gaps == ("no page that was found holds: chroot, ensemble, zookeeper",)
+    assert answer.hits[0].ref.path == "decisions/retry.md"
+
+
+def test_an_exact_name_always_answers(large: Shelf) -> None:
+    large.put("notes/zzz.md", "---\ntitle: Some thing or other\n---\n\nEmpty words.")
+    assert large.ask("Some thing or other", may_abstain=True).status == "ok"
+
+
+def test_what_fulfils_an_expression_is_never_refused(large: Shelf) -> None:
+    answer = large.ask("tenant OR ambassador OR passport OR mongolia OR chromodynamics", may_abstain=True)
+    assert (answer.status, answer.hits[0].ref.path) == ("ok", "decisions/retry.md")
+
+
+def test_the_bar_is_lower_where_there_are_few_pages(shelf: Shelf) -> None:
+    shelf.put("notes/a.md", "# Retry budget\n\nThree a minute.")
+    shelf.put("notes/b.md", "# Other\n\nSomething else.")
+    answer = shelf.ask("how large is our retry allowance", may_abstain=True)
+    assert [hit.ref.path for hit in answer.hits] == ["notes/a.md"]
+    assert answer.status == "partial"
+    assert answer.gaps == ("no page that was found holds: allowance, large",)
+    assert shelf.ask("capital of Mongolia", may_abstain=True).status == "abstained"
+
+
+def test_a_word_that_every_page_of_a_small_wiki_holds_still_finds_them(shelf: Shelf) -> None:
+    shelf.put("notes/a.md", "# Retry budget\n\nThree a minute.")
+    shelf.put("notes/b.md", "# Retry queue\n\nOne a tenant.")
+    assert set(shelf.paths("retry", may_abstain=True)) == {"notes/a.md", "notes/b.md"}
+
+
+def test_an_empty_index_says_that_nothing_is_there(shelf: Shelf) -> None:
+    answer = shelf.ask("retry budget", may_abstain=True)
+    assert (answer.status, answer.hits) == ("abstained", ())
+
+
+def test_pages_far_behind_the_best_are_left_out_and_counted(large: Shelf) -> None:
+    answer = large.ask("requests a tenant may retry each minute, heron", may_abstain=True, limit=50)
+    everything = large.ask("requests a tenant may retry each minute, heron", limit=50)
+    assert len(answer.hits) < len(everything.hits)
+    assert answer.dropped["too far from the query"] > 0
