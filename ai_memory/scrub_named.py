@@ -19,7 +19,7 @@ _NAME = (
     r"(?P<word>pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key(?:[ _-]?(?:id|base))?|pepper|salt)"
     r"(?P<pair>(?:\\{0,7}[\"'])?(?:,\s{0,12}+|\s{1,12}+)(?:\\{0,7}[\"'])?value)?"
     r"(?:\\{0,7}[\"'`])?\]?[ \t]{0,8}+(?P<sep>:=|=>|==?|:|>|,)(?P<gap>\s{0,16}+)"
-    r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>''(?=[^\s'\",;)\]}])|\\{0,7}[\"'`])?"
+    r"(?:[bruf]{1,2}+(?=[\"']))?(?P<quote>\\{0,7}[\"'`])?"
 )
 """A name's last word, the separator, and what stands before the value. `pair`: name and value are members of their
 own, as in `{"name": "DB_PASSWORD", "value": "…"}`; the separator `>`: the name is an element of XML; the comma: name
@@ -38,6 +38,8 @@ _KEYWORDS = r"(?:host|hostaddr|port|dbname|user|sslmode)=[^\s;\"'(),]{1,64} $"
 """Members of a connection string: with semicolons between, and of libpq's, with blanks, right before the password."""
 _PAIRING = r"(?:define|setdefault|env|Env|get)\(\s{0,8}\\{0,7}[\"']$"
 """What takes the name of a constant and its value, or what it is without one."""
+_BEHIND_EMPTY = ("", *" \t\r\n'\",;)]}")
+"""What may follow two quotes with nothing between them."""
 _NEAR = 160
 """Characters before and behind a value in which another member of a connection string shows that it stands in one."""
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -105,13 +107,17 @@ def _found(text: str, match: "re.Match[str]", ends: _Ends) -> tuple[str, int, in
     start = match.end()
     if match["sep"] == ">":
         end = _end_of_element(text, match)
+    elif match["quote"] == "'" and text.startswith("'", start) and text[start + 1 : start + 2] not in _BEHIND_EMPTY:
+        start += 1  # in a single-quoted string of YAML or SQL
+        line = text.find("\n", start)
+        end = text.find("''", start, line if line >= 0 else len(text))
     elif match["quote"]:
         end = _end_of_quoted(text, start, match["quote"])
     elif match["sep"] == ",":
         return None
     else:
         end = ends.bare(start)
-    kind = _judge(text, match, end) if start < end else None
+    kind = _judge(text, match, start, end) if start < end else None
     if kind is None:
         end = ends.word(start)
         kind = _judge_word(text, match, end) if not match["quote"] else None
@@ -120,8 +126,8 @@ def _found(text: str, match: "re.Match[str]", ends: _Ends) -> tuple[str, int, in
     return (kind, start, end) if kind else None
 
 
-def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
-    """Kind of the secret that stands between the match and `end`, or None."""
+def _judge(text: str, match: "re.Match[str]", start: int, end: int) -> str | None:
+    """Kind of the secret of that name that stands between `start` and `end`, or None."""
     name, lead = _name_of(text, match)
     if not name:
         return None
@@ -129,7 +135,6 @@ def _judge(text: str, match: "re.Match[str]", end: int) -> str | None:
         return None  # a part of a name with colons, the middle of `a ? "b" : "c"`
     if match["quote"] and not match["gap"] and lead.endswith(match["quote"]) and text[match.end("word")] in ":=":
         return None  # the quote ends a text that ends with the name: `"password:" + x`
-    start = match.end()
     probe = text[start : min(end, start + _MAX_PROBE)]
     if probe.startswith(_MARK) and text.find("]", start, end) == end - 1:
         return None
@@ -241,8 +246,6 @@ def _end_of_quoted(text: str, start: int, quote: str) -> int:
     sign = quote[-1]
     line = text.find("\n", start)
     end_of_line = line if line >= 0 else len(text)
-    if quote == "''":  # in a single-quoted string of YAML or SQL
-        return text.find(quote, start, end_of_line) % (end_of_line + 1)
     first = at = text.find(sign, start, end_of_line)
     while at > 0 and not _closes(text, at, start, quote):
         is_doubled = len(quote) == 1 and at > start and text.startswith(sign * 2, at)  # as SQL and YAML write one
@@ -267,6 +270,8 @@ def _closes(text: str, at: int, start: int, quote: str) -> bool:
 
 def _end_of_typed(text: str, start: int, end: int) -> int:
     """Where a value ends that is a secret: with the signs that would be punctuation if it was code."""
+    if text[end : end + 1] in _BEHIND_EMPTY[:5]:
+        return end
     more = _end_of(_MORE, text, end)
     value = text[start:more]
     while value[-1:] in (")", "]", "}") and value.count("([{"[")]}".index(value[-1])]) < value.count(value[-1]):

@@ -13,6 +13,8 @@ _PLACEHOLDER = (
     r"|\$[a-z_]\w*+(?:->|\[|\.|::)"
 )
 """How a text begins, or is, in whose place the value comes later."""
+_PLACEHOLDER_SIGNS = frozenset("${<%#@")
+"""With which all of these begin: to compile a pattern costs a hook more than it finds."""
 
 _WORDS = frozenset(
     """
@@ -63,7 +65,8 @@ def kind_of(name: str, value: str, *, is_quoted: bool, sep: str, gap: str, after
         return "password" if _is_password(name, value, is_quoted=is_quoted, gap=gap, sep=sep, after=after) else None
     qualifier = _qualifier(name)
     is_named = is_constant and "_" in name and qualifier not in _PLAIN
-    if is_named and after not in ("(", "[") and (_is_irregular(value) or _is_jumbled(value)):
+    is_drawn = (len(value) >= 10 and _is_irregular(value)) or _is_jumbled(value)
+    if is_named and is_drawn and after not in ("(", "["):
         return "secret"
     if is_named and sep == "=" and not gap and not is_quoted:  # a line of an env file
         return "secret" if len(value) >= 4 and not _is_path(value) else None
@@ -148,7 +151,9 @@ def is_placeholder(value: str) -> bool:
     low = value.lower()
     if low.strip("\"'`()[]{}<>.:;*!?") in _WORDS or not low.strip("*x.-_•#"):
         return True
-    if low.startswith(("process.env", "os.environ", "env.", "secrets.")) or re.match(_PLACEHOLDER, low):
+    if low.startswith(("process.env", "os.environ", "env.", "secrets.")):
+        return True
+    if low[:1] in _PLACEHOLDER_SIGNS and re.match(_PLACEHOLDER, low):
         return True
     if "===" in value:
         return True
@@ -173,7 +178,7 @@ def _is_label(value: str) -> bool:
 
 def _is_code(value: str, after: str) -> bool:
     """A call, an index, a member, a generic type: what a program computes, not what a person typed."""
-    if after == "(" or value.startswith("{") or re.search(r"\.\$[A-Za-z_{(]", value):
+    if after == "(" or value.startswith("{") or (".$" in value and re.search(r"\.\$[A-Za-z_{(]", value)):
         return True
     value = value.rstrip("}])")
     if value.startswith(("self.", "this.", "&", "*", "!", "$(", "[", "new", "await")) and not value[-1:].isdigit():

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     Redact = Callable[[str, str], str]
 
+_SLASHES = r"(://)"
+_ESCAPED_SLASHES = r"(:(?://|\\{1,15}+/\\{1,15}+/))"
+"""JSON may write `\\/`, and be written in JSON."""
 _USERINFO = (
-    r"(:(?://|\\{1,15}+/\\{1,15}+/))"  # JSON may write `\/`, and be written in JSON
     r"([^\s/?#@:\[\"'<>`]{0,256}+)"
     r"(?::((?:[^\s/@\"'<>`]{0,512}+@){1,8}+)|@)"  # people write an `@` of a password as it is
 )
@@ -34,11 +36,11 @@ def without_url_secrets(text: str, redact: "Redact", is_mixed: "Callable[[str], 
         kept_user, kept = user, password
         if len(user) >= 20 and _is_plain(user) and is_mixed(user):
             kept_user = redact("url-token", user)
-        if len(password) >= 4 and not _is_example(password) and not re.match(r"\d{1,5}[;,]", password):
-            kept = redact("url-password", password)  # but no port, with the parameters of JDBC behind it
+        if len(password) >= 4 and not _is_example(password) and not _is_port(password):
+            kept = redact("url-password", password)
         return f"{match[1]}{kept_user}{':' if match[3] else ''}{kept}@"
 
-    text = re.sub(_USERINFO, replace, text)
+    text = re.sub((_ESCAPED_SLASHES if ":\\" in text else _SLASHES) + _USERINFO, replace, text)
     if "jdbc:oracle:" in text.lower():
         text = _replaced(_ORACLE, text, lambda secret: redact("url-password", secret))
     for literal in ("@tcp(", "@unix("):
@@ -73,6 +75,11 @@ def _replaced(pattern: str, text: str, replace: "Callable[[str], str]") -> str:
 
 def _is_plain(user: str) -> bool:
     return not any(sign in user for sign in "${}%()[]")
+
+
+def _is_port(password: str) -> bool:
+    """A port, with the parameters of JDBC behind it."""
+    return password.replace(",", ";").partition(";")[0].isdecimal() and (";" in password or "," in password)
 
 
 def _is_example(password: str) -> bool:
