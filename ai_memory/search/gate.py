@@ -14,6 +14,7 @@ from ai_memory.search.numbers import (
     LEADERS,
     LEAST_COVERAGE,
     LEAST_STRENGTH,
+    LOWEST_BAR,
     PARTIAL_COVERAGE,
     TAIL_SHARE,
 )
@@ -48,7 +49,7 @@ def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str
     is_named = any("exact" in page.legs for page in leaders)
     covered = max(page.coverage for page in leaders)
     is_strong = chunks < FEW_CHUNKS or max(strength(page, chunks) for page in leaders) >= LEAST_STRENGTH * height
-    if not is_named and not (is_strong and covered >= LEAST_COVERAGE * height):
+    if not is_named and not (is_strong and covered >= LEAST_COVERAGE * max(height, LOWEST_BAR)):
         return Judgement([], "abstained", _missing(question, weights, leaders))
     kept = [page for page in ranked if page.coverage >= TAIL_SHARE * covered or page.legs.keys() - {"fts", "graph"}]
     if is_named or covered >= PARTIAL_COVERAGE:

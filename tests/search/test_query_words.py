@@ -196,6 +196,6 @@ def test_a_query_without_any_word_says_so(shelf: Shelf) -> None:
     assert shelf.ask("").hits == ()
 
 
-def test_an_expression_that_nobody_types_is_taken_as_words(shared: Shelf) -> None:
+def test_an_expression_that_nobody_types_is_taken_as_words() -> None:
     assert prepare(" OR ".join(f"{letter}{letter}*" for letter in "abcdefghi")).explicit == ""
     assert prepare("lock OR b*").explicit == '"lock" OR "b"'
