@@ -184,7 +184,9 @@ def _named(parameter: Parameter) -> SignatureParameter:
     if not is_flag:
         return _word(parameter.name, Annotated[str | None, option])
     annotation = bool | None if parameter.is_nullable else bool
-    return _word(parameter.name, Annotated[annotation, option], None if parameter.is_nullable else False)
+    return _word(
+        parameter.name, Annotated[annotation, option], None if parameter.is_nullable else bool(parameter.default)
+    )
 
 
 def _metavar(parameter: Parameter) -> str:
@@ -205,7 +207,7 @@ def _help(parameter: Parameter) -> str:
         text += "; - is stdin"
     if parameter.is_required:
         return f"{text} (required)."
-    if parameter.default not in (None, False, (), ""):
+    if parameter.default not in (None, False, True, (), ""):
         return f"{text} [{parameter.default}]."
     return f"{text}."
 

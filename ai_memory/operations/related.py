@@ -27,7 +27,7 @@ class RelatedPage:
     distance: int
     """Links between both."""
     via: str
-    """The link that leads here, as it reads from the page before: `supersedes`, `referenced by`."""
+    """The link that leads here, as it reads from the page before: `supersedes`, `referenced_by`."""
     from_path: str
     """The page before it on the way."""
 

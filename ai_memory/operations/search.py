@@ -19,6 +19,7 @@ from ai_memory.operations.search_scope import (
     pages_of_session,
     raw_hits,
     with_global,
+    without_pages,
     witnesses,
 )
 from ai_memory.operations.unscoped import resolve_for
@@ -116,7 +117,9 @@ def search(
     kind: Annotated[str | None, Field("only this kind", face="cli")] = None,
     tag: Annotated[str | None, Field("only with this tag", face="cli")] = None,
     tier: Annotated[Tier | None, Field("only this tier", face="cli")] = None,
-    prefix: Annotated[str | None, Field("only paths that begin so", flags=("--path-prefix",), face="cli")] = None,
+    prefix: Annotated[
+        str | None, Field("only paths that begin so", flags=("--prefix", "--path-prefix"), face="cli")
+    ] = None,
     since: _Since = None,
     until: Annotated[str | None, Field("changed before", face="cli")] = None,
     agent: Annotated[str | None, Field("only pages about sessions of this agent", face="cli")] = None,
@@ -161,6 +164,8 @@ def search(
             (None, ()) if scopes else resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         )
         searched = None if everywhere else tuple(map(named_scope, scopes)) or with_global(scope)
+        if scopes:
+            untold = without_pages(snapshot, searched or ())
         wanted = page_filter(
             now_us,
             kind=kind,

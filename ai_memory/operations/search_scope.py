@@ -16,7 +16,7 @@ from ai_memory.text.times import parse_moment
 if TYPE_CHECKING:
     from ai_memory.search.request import Request, Witness
     from ai_memory.store.memory import Memory
-    from ai_memory.store.snapshot import Filter
+    from ai_memory.store.snapshot import Filter, Snapshot
 
 RAW_SHOWN = 5
 """Observations that are shown where no page answers."""
@@ -48,6 +48,12 @@ def named_scope(name: str) -> Scope:
     check_name(workspace, what="workspace")
     check_name(project, what="project")
     return Scope(workspace, project, ResolvedBy.FLAG)
+
+
+def without_pages(snapshot: "Snapshot", scopes: Sequence[Scope]) -> tuple[str, ...]:
+    """A sentence for each project that holds no page: a name that was mistyped, most likely."""
+    empty = [one for one in scopes if not snapshot.pages(workspace=one.workspace, project=one.project, limit=1).total]
+    return tuple(f"no page stands in {one.workspace}/{one.project}" for one in empty)
 
 
 def with_global(scope: Scope | None) -> tuple[Scope, ...]:

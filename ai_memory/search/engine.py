@@ -6,6 +6,7 @@ import operator
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ai_memory.model import PageRef, Scope
 from ai_memory.search import fulltext, gate, legs, numbers
@@ -92,7 +93,8 @@ class _Search:
         if not self._pages and not any(one.terms or one.explicit for one in asked):
             return Hits((), gaps=("the query holds no word to look for",))
         with self._timed("rank"):
-            return self._ranked(asked[0])
+            found = self._ranked(asked[0])
+        return replace(found, timings_ms={name: round(spent, 2) for name, spent in self._timings.items()})
 
     # --- legs ---
 
@@ -256,7 +258,6 @@ class _Search:
             tuple(self._gaps),
             status,
             dict(self._dropped),
-            {name: round(spent, 2) for name, spent in self._timings.items()},
         )
 
     def _weigh_standing(self, prepared: Prepared) -> None:

@@ -14,6 +14,7 @@ from ai_memory.search.numbers import (
     LEADERS,
     LEAST_COVERAGE,
     LEAST_STRENGTH,
+    LOWEST_BAR,
     PARTIAL_COVERAGE,
     TAIL_SHARE,
 )
@@ -51,7 +52,7 @@ def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str
     is_foreign = covered == 0 and any("vector" in page.legs for page in leaders)
     if is_foreign:  # in another language no word can match: nearness is all there is to go by
         return Judgement(list(ranked), "partial", _missing(question, weights, leaders))
-    if not is_named and not (is_strong and covered >= LEAST_COVERAGE * height):
+    if not is_named and not (is_strong and covered >= LEAST_COVERAGE * max(height, LOWEST_BAR)):
         return Judgement([], "abstained", _missing(question, weights, leaders))
     kept = [page for page in ranked if page.coverage >= TAIL_SHARE * covered or page.legs.keys() - {"fts", "graph"}]
     if is_named or covered >= PARTIAL_COVERAGE:

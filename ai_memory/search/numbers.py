@@ -69,6 +69,9 @@ TAIL_SHARE = 0.2
 """A page that holds less than this share of what the best one holds is left out: no gold page of the sets is lost."""
 FULL_BAR_CHUNKS = 1_000
 """From so many chunks the bar stands at its full height. 82 chunks at full height lost a fifth of the answers."""
+LOWEST_BAR = 0.3
+"""Of the bar for coverage, however small the index: one word of eleven is no answer. The weakest answer of a set of 82
+chunks holds .17 of its question."""
 FEW_CHUNKS = 50
 """Below so many, bm25 does not tell a weak match from a strong one: the index of a new user."""
 PARTIAL_COVERAGE = 0.5

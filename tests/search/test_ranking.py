@@ -240,10 +240,10 @@ def test_a_word_finds_an_entity_that_begins_with_it(shelf: Shelf) -> None:
 
 def test_a_neighbour_of_the_best_is_raised_and_says_from_where(shelf: Shelf) -> None:
     shelf.fill(10)
-    for number in range(6):
+    for number in range(5):
         text = f"The retry budget is {number}, said one of them. Kind n{number}."
         shelf.put(
-            f"notes/hub-{number}.md", f"# Retry budget {number}\n\n{text}" + (" [[notes/linked]]" if not number else "")
+            f"notes/hub-{number}.md", f"# Retry budget {number}\n\n{text}" + ("" if number else " [[notes/linked]]")
         )
     for name in ("linked", "alone"):
         shelf.put(f"notes/{name}.md", f"# Numbers\n\nSums of many kinds, and a budget among them, told by {name}.")
