@@ -2,7 +2,7 @@
 
 Run by hand: `python tests/bench/bench_vectors.py --cache DIR [--model FOLDER] [--set DIR …] [--scale N …]`. Sets are
 those of `bench_retrieval.py`. `--cache` is a folder whose `cache.db` keeps the vectors from run to run; `--model` makes
-the missing ones first. Each encoder that knows a whole set gets a line: `0.7 · text / best + 0.3 · (cosine − median) /
+the missing ones first. Each encoder that knows a whole set gets a line: `0.8 · text / best + 0.2 · (cosine − median) /
 (best − median)`, as far as the pool goes. `--scale` times the leg over made-up clusters of vectors.
 """
 
@@ -30,7 +30,7 @@ from ai_memory.store.snapshot import Snapshot
 from ai_memory.text.embedded import text_hash
 from ai_memory.text.page import compose
 
-TEXT_SHARE = 0.7
+TEXT_SHARE = 0.8
 NEAR = 200
 LEXICAL = 100
 
