@@ -30,6 +30,21 @@ WIRED = [
 """All of which anything is written to a person's own files; of some there is only a text to paste."""
 
 
+EVERYWHERE = ("absent", "others", "comments")
+"""What each record is tried with; the other beginnings are tried with one record a form, the rest of them by hand."""
+ONE_A_FORM = {one.id for one in MADE_UP} | {"claude-code", "codex"}
+TRIALS = [
+    pytest.param(
+        one,
+        kind,
+        id=f"{one.id}-{kind}",
+        marks=[pytest.mark.slow] * (kind not in EVERYWHERE and one.id not in ONE_A_FORM),
+    )
+    for one in WIRED
+    for kind in KINDS
+]
+
+
 @pytest.fixture
 def room(tmp_path: Path) -> WireRoom:
     return WireRoom(tmp_path)
@@ -50,8 +65,7 @@ def put(path: Path, content: bytes | None) -> None:
         path.write_bytes(content)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("harness", WIRED, ids=lambda one: one.id)
+@pytest.mark.parametrize(("harness", "kind"), TRIALS)
 def test_what_stood_there_before_stands_there_again(room: WireRoom, harness: Harness, kind: str) -> None:
     found = {}
     for edit in edits(room, harness):
@@ -71,8 +85,7 @@ def test_what_stood_there_before_stands_there_again(room: WireRoom, harness: Har
     assert room.book().records == ()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("harness", WIRED, ids=lambda one: one.id)
+@pytest.mark.parametrize(("harness", "kind"), TRIALS)
 def test_without_a_record_nothing_of_ours_stays_and_all_of_theirs(room: WireRoom, harness: Harness, kind: str) -> None:
     for edit in edits(room, harness):
         put(Path(edit.path), starts(edit).get(kind))
