@@ -12,7 +12,7 @@ _ai_memory() {
         *)
             if [[ -z $command ]]; then
                 command="$word"
-                case "$command" in config | quarantine | handoff) ;; *) break ;; esac
+                case "$command" in bench | config | quarantine | handoff) ;; *) break ;; esac
             else
                 command="$command $word"
                 break
@@ -27,6 +27,7 @@ _ai_memory() {
     case "$command $prev" in
         "search --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "search --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "related --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
         "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
@@ -48,11 +49,15 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path pause resume log logs quarantine config edit tail demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page append set move delete-page recent pages history sessions session finalize-session list-projects where status handoff init reindex path pause resume log logs quarantine config edit tail demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         handoff) words="begin list show accept cancel reopen" ;;
-        "search") words="-q --variant -n --limit --offset --kind --tag --tier --path-prefix --since --until --agent --session --scope --all --global --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "search") words="-q --variant -n --limit --offset --kind --tag --tier --prefix --path-prefix --since --until --agent --session --scope --all --global --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "bench retrieval") words="--set --limit --abstain --no-abstain --data-dir --lock-timeout --json --help" ;;
+        "bench self") words="--data-dir --lock-timeout --json --help" ;;
+        "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --workspace --project --data-dir --lock-timeout --json --help" ;;
         "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
         "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
