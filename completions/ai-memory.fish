@@ -75,6 +75,7 @@ complete -c ai-memory -n '__fish_seen_subcommand_from search' -l offset -d 'hits
 complete -c ai-memory -n '__fish_seen_subcommand_from search' -l kind -d 'only this kind'
 complete -c ai-memory -n '__fish_seen_subcommand_from search' -l tag -d 'only with this tag'
 complete -c ai-memory -n '__fish_seen_subcommand_from search' -l tier -x -a 'working episodic semantic procedural' -d 'only this tier'
+complete -c ai-memory -n '__fish_seen_subcommand_from search' -l prefix -d 'only paths that begin so'
 complete -c ai-memory -n '__fish_seen_subcommand_from search' -l path-prefix -d 'only paths that begin so'
 complete -c ai-memory -n '__fish_seen_subcommand_from search' -l since -d 'changed since: 7d, 2026-05-01'
 complete -c ai-memory -n '__fish_seen_subcommand_from search' -l until -d 'changed before'

@@ -64,4 +64,5 @@ def _missing(question: Closeness, weights: Mapping[str, float], leaders: Sequenc
     """One sentence about the rarest words that no leading page holds."""
     held = functools.reduce(operator.or_, (page.held.get(0, 0) for page in leaders), 0)
     rarest = sorted(question.missing(held), key=lambda term: (-weights.get(term, 0.0), term))[:5]
-    return (f"no page that was found holds: {', '.join(sorted(rarest))}",) if rarest else ()
+    told = "no page that was found holds" if leaders else "no page holds"
+    return (f"{told}: {', '.join(sorted(rarest))}",) if rarest else ()

@@ -425,7 +425,7 @@ def test_the_name_of_a_hit_reads_the_page(room: Room) -> None:
         assert "Retry" in room.ok("read-page", name)
     head = room.ok("search", "retry", "--format", "table").splitlines()[0]
     assert head.split() == ["path", "title", "heading", "line", "score"]
-    assert room.ok("search", "zebra") == "no results\n"
+    assert room.ok("search", "zebra") == "nothing relevant found\n"
 
 
 def test_a_new_page_names_those_with_a_similar_title(room: Room) -> None:
