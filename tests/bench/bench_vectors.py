@@ -184,8 +184,8 @@ def _time(connection: Connection, number: int, queries: list[bytes], name: str) 
         nearest(connection, number, query, limit=100)
         spent_ms.append((time.perf_counter() - begun) * 1000)
         cpu_ms.append((time.process_time() - cpu) * 1000)
-    line = f"{name:34} p50 {share(spent_ms, 0.5):7.1f}  p95 {share(spent_ms, 0.95):7.1f}"
-    print(f"{line}  CPU {share(cpu_ms, 0.5):7.1f} ms")
+    half, most, cpu_half = share(spent_ms, 0.5), share(spent_ms, 0.95), share(cpu_ms, 0.5)
+    print(f"{name:34} p50 {half:7.1f}  p95 {most:7.1f}  CPU {cpu_half:7.1f} ms")
 
 
 def _recall(connection: Connection, number: int, queries: list[bytes]) -> None:
@@ -206,9 +206,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, metavar="DIR", help="folder of the cache.db")
     parser.add_argument("--model", type=Path, metavar="FOLDER", help="make what the cache lacks, by this model")
     parser.add_argument("--set", type=Path, action="append", default=[], metavar="DIR", help="may be given again")
-    parser.add_argument(
-        "--scale", type=int, action="append", default=[], metavar="N", help="time the leg over N chunks"
-    )
+    parser.add_argument("--scale", type=int, action="append", default=[], metavar="N", help="time it over N chunks")
     arguments = parser.parse_args()
     for folder in arguments.set:
         one, cache = read_set(folder), Cache(DataDir(arguments.cache))
