@@ -71,7 +71,7 @@ def test_setup_wires_all_and_a_second_run_changes_nothing(person: Person) -> Non
     told = person.run("setup", "--yes")
     assert "claude-code: wired: hooks, mcp, instructions, skills" in told
     assert told.count("it answers") == 2
-    assert "start Claude Code anew" in told
+    assert "Start Claude Code anew" in told
     before = {path: path.read_bytes() for path in person.home.rglob("*") if path.is_file()}
     again = person.run("setup", "--yes")
     assert "nothing to change" in again
