@@ -89,7 +89,7 @@ def test_what_waits_is_told_at_one_event_alone_and_in_the_harnesss_form(post: Po
         assert out == told(BY_ID[harness], native)
         assert not post.is_open
         assert run(post, harness, native, row) == row["answer"].encode()
-    elif (harness, native) != ("cursor", "beforeSubmitPrompt"):  # see below
+    elif (harness, native) not in (("cursor", "beforeSubmitPrompt"), ("qwen-code", "UserPromptSubmit")):  # starts, too
         assert out == row["answer"].encode()
         assert post.is_open
 
