@@ -8,7 +8,7 @@ the folder. The process is the surer of the two, but a shell between the harness
 
 import os
 
-from ai_memory import hook_spool
+from ai_memory import hook_process, hook_spool
 from ai_memory.hook_places import directory_key, read_regular
 
 DOUBLE_S = 2.0
@@ -24,7 +24,7 @@ class Unnamed:
 
     def __init__(self, data_dir: str, agent: str, *, folder: str, process: int, is_start: bool) -> None:
         self._folder = os.path.join(data_dir, "locks", "unnamed")
-        by_process = f"{agent}.{process}-{_started(process)}"
+        by_process = f"{agent}.{process}-{hook_process.started(process)}"
         here = os.path.normpath(folder) if folder else ""  # as it is told: a look at it may take for ever
         self._names = [by_process, f"{agent}.{directory_key(here)}"] if here else [by_process]
         known = "" if is_start and not self._is_double() else self._remembered()
@@ -74,12 +74,3 @@ class Unnamed:
             path = os.path.join(self._folder, name)
             if hook_spool.age_s(path) > KEPT_S:
                 hook_spool.remove(path)
-
-
-def _started(process: int) -> str:
-    """When a process started, in the system's own ticks, so that a process id used again is another session."""
-    try:
-        with open(f"/proc/{process}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError):
-        return "0"

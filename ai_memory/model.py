@@ -150,5 +150,10 @@ class Encoder:
     document_prefix: str = ""
     """Stood before each text. The query's prefix is no part of this: it changes no stored vector."""
 
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """All that tells it from others, in the order of the tables `encoders`."""
+        return self.provider, self.model, self.dim, self.document_prefix
+
     def __str__(self) -> str:
         return f"{self.provider} {self.model}, {self.dim} numbers"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ai_memory.capture.attribution import Attribution, within
 from ai_memory.capture.batches import Place, apply_batch
-from ai_memory.capture.crediting import credit
+from ai_memory.capture.crediting import creditor
 from ai_memory.capture.drain import Outcome, drain_all
 from ai_memory.capture.finalizing import as_drain
 from ai_memory.capture.missing import missing
@@ -23,7 +23,6 @@ from ai_memory.capture.survey import OLD, Candidate, Progress, Wanted, around_of
 from ai_memory.errors import MemoryFault
 from ai_memory.store import audit, state, state_sessions
 from ai_memory.store.memory import Memory
-from ai_memory.store.state_sessions import Session
 from ai_memory.text.sanitize import sanitize_line
 from ai_memory.transcripts.record import Losses
 
@@ -144,7 +143,8 @@ class Filling:
                 whole = missing(session, known, events, whole[-1])
             if not whole:
                 return 0
-            batch = apply_batch(connection, whole, place_of=lambda _: place, credit=self._credit)
+            credit = creditor(self._attribution.place, follows_folders=self._rules.follows_folders)
+            batch = apply_batch(connection, whole, place_of=lambda _: place, credit=credit)
             after = state_sessions.session(connection, identifier)
             before_work = session.work if session is not None else 0
             if after is not None:
@@ -157,9 +157,6 @@ class Filling:
         """Its project as of now, its branch and commit as the transcript tells them."""
         header = candidate.header
         return Place(candidate.scope, sanitize_line(header.branch), sanitize_line(header.commit))
-
-    def _credit(self, event: Event, session: Session) -> Event:
-        return credit(event, session, self._attribution.place) if self._rules.follows_folders else event
 
     def _drain(self) -> None:
         if self._memory.data_dir.state.exists() or self._memory.data_dir.spool.is_dir():

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ai_memory.capture.batches import Place, scope_of
+from ai_memory.capture.batches import Credit, Place, scope_of, to_the_session
 from ai_memory.capture.spooled import Event
 from ai_memory.model import Sanitized
 from ai_memory.store.state_sessions import Observation, Session
@@ -38,6 +38,11 @@ def credit(event: Event, session: Session, place: Callable[[str], Place]) -> Eve
     known = extra if isinstance(extra, dict) else {}
     whole = json.dumps({**known, "credited": mark}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return replace(event, extra=sanitize(whole))
+
+
+def creditor(place: Callable[[str], Place], *, follows_folders: bool) -> Credit:
+    """`credit`, or what leaves every event with its session where the settings say so."""
+    return (lambda event, session: credit(event, session, place)) if follows_folders else to_the_session
 
 
 def _is_inside(folder: str, root: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from ai_memory.capture.attribution import Attribution, within
 from ai_memory.capture.batches import COMPACTING, Batch, apply_batch
 from ai_memory.capture.claims import Claims
-from ai_memory.capture.crediting import credit
+from ai_memory.capture.crediting import creditor
 from ai_memory.capture.handoffs import HandoffState
 from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
 from ai_memory.capture.page_work import Done, PageWork, expired
@@ -215,14 +215,12 @@ class Drainer:
 
     def _transaction(self, events: Sequence[Event]) -> Batch:
         self._step("batch-begin")
+        credit = creditor(self._attribution.place, follows_folders=self._rules.follows_folders)
         with self._memory.state_transaction() as connection:
-            batch = apply_batch(connection, events, place_of=self._attribution.place_of, credit=self._credit)
+            batch = apply_batch(connection, events, place_of=self._attribution.place_of, credit=credit)
             self._step("batch-filled")
         self._step("batch-committed")
         return batch
-
-    def _credit(self, event: Event, session: Session) -> Event:
-        return credit(event, session, self._attribution.place) if self._rules.follows_folders else event
 
     def _take_note(self, batch: Batch) -> None:
         self._count.applied += batch.applied

@@ -25,6 +25,7 @@ from ai_memory.store.memory import Memory
 from ai_memory.store.span import Span
 from ai_memory.store.state_sessions import Session
 from ai_memory.text.times import parse_time
+from ai_memory.transcripts.instants import counted
 
 READ_BYTES = 4 << 20
 """Of the file's end."""
@@ -110,9 +111,7 @@ def _time(record: Mapping[str, object]) -> int:
             return parse_time(value)
         except MemoryFault:
             return 0
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e17:
-        return int(value * 1_000_000 if value < 1e11 else value * 1000 if value < 1e14 else value)
-    return 0
+    return counted(value) if isinstance(value, (int, float)) else 0
 
 
 def _unapplied(memory: Memory, lines: list[_Line]) -> list[_Line]:

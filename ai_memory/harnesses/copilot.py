@@ -4,7 +4,7 @@ from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
-from ai_memory.harnesses.shapes_events import TIMEOUT_S, powershell_line, stdio, wired
+from ai_memory.harnesses.shapes_events import TIMEOUT_S, powershell_line, typed_stdio, wired
 from ai_memory.harnesses.shapes_flat import written
 
 _SHARED = "The checkout's own `.github/hooks` is not written: it is shared with the team."
@@ -34,10 +34,6 @@ _HOOKS = HookFile(_place("/hooks/ai-memory.json"), text=_file, syntax=Syntax.WHO
 def _local_server(launch: Launch) -> Json:
     program, *rest = launch.bridge_argv()
     return {"type": "local", "command": program, "args": rest, "tools": ["*"]}
-
-
-def _stdio_server(launch: Launch) -> Json:
-    return stdio(launch, type="stdio")
 
 
 COPILOT_CLI = Harness(
@@ -115,7 +111,7 @@ VSCODE = Harness(
             win32="{appdata}/Code/User/mcp.json",
         ),
         keys=("servers", "ai-memory"),
-        entry=_stdio_server,
+        entry=typed_stdio,
         project=Place("{checkout}/.vscode/mcp.json"),
     ),
     project_instructions="AGENTS.md",

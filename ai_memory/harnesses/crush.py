@@ -6,7 +6,7 @@ from ai_memory.harnesses.edits import Json
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
-from ai_memory.harnesses.shapes_events import TIMEOUT_S, stdio
+from ai_memory.harnesses.shapes_events import TIMEOUT_S, typed_stdio
 from ai_memory.harnesses.shapes_flat import listed_by_event
 
 _SETTINGS = Place("{config}/crush/crush.json", win32="{localappdata}/crush/crush.json")
@@ -14,10 +14,6 @@ _SETTINGS = Place("{config}/crush/crush.json", win32="{localappdata}/crush/crush
 
 def _entry(launch: Launch, agent: str, event: str) -> Mapping[str, Json]:
     return {"name": "ai-memory", "command": launch.hook_line(agent, event), "timeout": TIMEOUT_S}
-
-
-def _server(launch: Launch) -> Json:
-    return stdio(launch, type="stdio")
 
 
 CRUSH = Harness(
@@ -34,7 +30,7 @@ CRUSH = Harness(
     mcp=McpFile(
         _SETTINGS,
         keys=("mcp", "ai-memory"),
-        entry=_server,
+        entry=typed_stdio,
         project=Place("{checkout}/crush.json"),
     ),
     instructions=Place("{config}/crush/CRUSH.md", win32="{localappdata}/crush/CRUSH.md"),

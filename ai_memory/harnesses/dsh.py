@@ -1,24 +1,15 @@
 """DeepSeek Harness."""
 
-from ai_memory.harnesses.edits import Syntax
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, McpFile
-from ai_memory.harnesses.shapes_events import stdio
-from ai_memory.harnesses.shapes_yaml import yaml_server
+from ai_memory.harnesses.record import Harness
+from ai_memory.harnesses.shapes_yaml import printed_server
 
 DSH = Harness(
     id="dsh",
     title="DeepSeek Harness",
     config_variable="DSH_HOME",
     homes=(Place("{home}/.dsh", variable="DSH_HOME", moved="{home}/.dsh"),),
-    mcp=McpFile(
-        Place("{home}/.dsh/settings.yaml", variable="DSH_HOME", moved="{home}/.dsh"),
-        keys=("mcp_servers", "ai-memory"),
-        entry=stdio,
-        syntax=Syntax.WHOLE,
-        is_printed=True,
-        text=yaml_server,
-    ),
+    mcp=printed_server(Place("{home}/.dsh/settings.yaml", variable="DSH_HOME", moved="{home}/.dsh")),
     project_instructions="AGENTS.md",
     restart="Restart it.",
     refuses=(

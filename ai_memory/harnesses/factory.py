@@ -1,16 +1,9 @@
 """Factory Droid. Its hooks are Claude-shaped, in a file whose root is the map of events."""
 
-from ai_memory.harnesses.edits import Json
-from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
-from ai_memory.harnesses.shapes_events import stdio
+from ai_memory.harnesses.shapes_events import typed_stdio
 from ai_memory.harnesses.shapes_groups import groups
-
-
-def _server(launch: Launch) -> Json:
-    return stdio(launch, type="stdio")
-
 
 FACTORY = Harness(
     id="factory",
@@ -38,7 +31,7 @@ FACTORY = Harness(
     mcp=McpFile(
         Place("{home}/.factory/mcp.json"),
         keys=("mcpServers", "ai-memory"),
-        entry=_server,
+        entry=typed_stdio,
         project=Place("{checkout}/.factory/mcp.json"),
     ),
     instructions=Place("{home}/.factory/AGENTS.md"),

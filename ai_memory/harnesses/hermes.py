@@ -5,9 +5,9 @@ import shlex
 from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
-from ai_memory.harnesses.shapes_events import stdio, wired
-from ai_memory.harnesses.shapes_yaml import yaml, yaml_server
+from ai_memory.harnesses.record import Form, Harness, HookFile
+from ai_memory.harnesses.shapes_events import wired
+from ai_memory.harnesses.shapes_yaml import printed_server, yaml
 
 _SETTINGS = Place("{home}/.hermes/config.yaml", variable="HERMES_HOME", moved="{home}/.hermes")
 _TIMEOUT_S = 20
@@ -42,14 +42,7 @@ HERMES = Harness(
     programs=("hermes",),
     homes=(Place("{home}/.hermes", variable="HERMES_HOME", moved="{home}/.hermes"),),
     hooks=HookFile(_SETTINGS, text=_fragment, syntax=Syntax.WHOLE, is_printed=True),
-    mcp=McpFile(
-        _SETTINGS,
-        keys=("mcp_servers", "ai-memory"),
-        entry=stdio,
-        syntax=Syntax.WHOLE,
-        is_printed=True,
-        text=yaml_server,
-    ),
+    mcp=printed_server(_SETTINGS),
     project_instructions="AGENTS.md",
     restart="Restart it, and allow the hooks when it asks.",
     refuses=("`config.yaml` is not written: no editor here keeps YAML's comments. The lines are printed to paste.",),

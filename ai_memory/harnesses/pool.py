@@ -3,10 +3,10 @@
 from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, HookFile, McpFile
-from ai_memory.harnesses.shapes_events import stdio, wired
+from ai_memory.harnesses.record import Harness, HookFile
+from ai_memory.harnesses.shapes_events import wired
 from ai_memory.harnesses.shapes_flat import slug
-from ai_memory.harnesses.shapes_yaml import yaml, yaml_server
+from ai_memory.harnesses.shapes_yaml import printed_server, yaml
 
 _TIMEOUT_S = 20
 
@@ -35,14 +35,7 @@ POOL = Harness(
     programs=("pool",),
     homes=(Place("{config}/poolside"),),
     hooks=HookFile(Place("{checkout}/.poolside/settings.yaml"), text=_fragment, syntax=Syntax.WHOLE, is_printed=True),
-    mcp=McpFile(
-        Place("{config}/poolside/settings.yaml"),
-        keys=("mcp_servers", "ai-memory"),
-        entry=stdio,
-        syntax=Syntax.WHOLE,
-        is_printed=True,
-        text=yaml_server,
-    ),
+    mcp=printed_server(Place("{config}/poolside/settings.yaml")),
     project_instructions="AGENTS.md",
     restart="Restart it.",
     refuses=(

@@ -31,3 +31,8 @@ def stdio(launch: Launch, agent: str = "", **more: Json) -> Json:
     """Our MCP server as most clients write one; `more` goes before the command."""
     program, *rest = launch.bridge_argv(agent)
     return {**more, "command": program, "args": rest}
+
+
+def typed_stdio(launch: Launch) -> Json:
+    """The same for clients that want its type named."""
+    return stdio(launch, type="stdio")

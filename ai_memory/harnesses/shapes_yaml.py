@@ -3,8 +3,11 @@
 import json
 from collections.abc import Mapping
 
-from ai_memory.harnesses.edits import Json
+from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
+from ai_memory.harnesses.machine import Place
+from ai_memory.harnesses.record import McpFile
+from ai_memory.harnesses.shapes_events import stdio
 
 
 def yaml(value: Mapping[str, Json]) -> str:
@@ -30,6 +33,13 @@ def _pair(key: str, inner: Json, depth: int) -> list[str]:
     if isinstance(inner, (Mapping, list, tuple)):
         return [f"{indent}{key}:", *_lines(inner, depth + 1)]
     return [f"{indent}{key}: {json.dumps(inner, ensure_ascii=False)}"]
+
+
+def printed_server(place: Place) -> McpFile:
+    """Our MCP server in a file of YAML, for a person to paste."""
+    return McpFile(
+        place, keys=("mcp_servers", "ai-memory"), entry=stdio, syntax=Syntax.WHOLE, is_printed=True, text=yaml_server
+    )
 
 
 def yaml_server(launch: Launch) -> str:

@@ -4,7 +4,7 @@ from ai_memory.harnesses.edits import Json, Part, Requirement
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile
-from ai_memory.harnesses.shapes_events import TIMEOUT_S, stdio
+from ai_memory.harnesses.shapes_events import TIMEOUT_S, typed_stdio
 from ai_memory.harnesses.shapes_groups import groups
 
 _SETTINGS = Place("{home}/.zcode/cli/config.json")
@@ -29,10 +29,6 @@ def _parts(harness: Harness, launch: Launch) -> tuple[Part, ...]:
     return (*needed, *groups(under=("hooks", "events"), matcher=None, handler=_process)(harness, launch))
 
 
-def _server(launch: Launch) -> Json:
-    return stdio(launch, type="stdio")
-
-
 ZCODE = Harness(
     id="zcode",
     title="ZCode",
@@ -51,7 +47,7 @@ ZCODE = Harness(
     programs=("zcode",),
     homes=(Place("{home}/.zcode"),),
     hooks=HookFile(_SETTINGS, parts=_parts),
-    mcp=McpFile(_SETTINGS, keys=("mcp", "servers", "ai-memory"), entry=_server),
+    mcp=McpFile(_SETTINGS, keys=("mcp", "servers", "ai-memory"), entry=typed_stdio),
     project_instructions="AGENTS.md",
     restart="Start a new session.",
     refuses=(

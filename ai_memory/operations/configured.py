@@ -21,21 +21,19 @@ def configured(memory: "Memory") -> "Config | None":
     return load(memory.data_dir.config, memory.caller.environ).config
 
 
-def stopwords(memory: "Memory") -> frozenset[str]:
-    """Words that a query leaves out, casefolded. Errors: as `configured`."""
+def stopwords(config: "Config | None") -> frozenset[str]:
+    """Words that a query leaves out, casefolded."""
     from ai_memory.search.prepare import STOPWORDS  # a query comes with its ranking, schema and help without
 
-    config = configured(memory)
     if config is None or config.search.fts.stopwords is None:
         return STOPWORDS
     return frozenset(word.casefold() for word in config.search.fts.stopwords)
 
 
-def switches_of(memory: "Memory") -> "Switches":
-    """Parts of the ranking that somebody turned off or up. Errors: as `configured`."""
+def switches_of(config: "Config | None") -> "Switches":
+    """Parts of the ranking that somebody turned off or up."""
     from ai_memory.search.request import Switches  # a query comes with its ranking
 
-    config = configured(memory)
     if config is None:
         return Switches()
     return Switches(

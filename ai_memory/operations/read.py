@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
-from ai_memory.operations.configured import stopwords
+from ai_memory.operations.configured import configured, stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
@@ -83,7 +83,7 @@ def read_page(
                 raise _no_page(snapshot, ref)
         else:
             scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
-            page = _best(snapshot, query or "", scope, stopwords(memory))
+            page = _best(snapshot, query or "", scope, stopwords(configured(memory)))
         links = _links(snapshot, page.ref)
         gaps = (*snapshot.gaps, *asked, *([in_full(page.fault)] if page.fault else []))
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()

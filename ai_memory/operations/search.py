@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
 from ai_memory.model import Scope
-from ai_memory.operations.configured import stopwords, switches_of
+from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
@@ -157,8 +157,8 @@ def search(
             "--scope names every project that is searched", hint="leave out --all, --project and --workspace"
         )
     now_us = memory.clock()
-    switches = switches_of(memory)
-    left_out = stopwords(memory)
+    config = configured(memory)
+    switches = switches_of(config)
     with memory.reading() as snapshot:
         scope, untold = (
             (None, ()) if scopes else resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
@@ -186,15 +186,15 @@ def search(
             limit=limit,
             offset=offset,
             now_us=now_us,
-            stopwords=left_out,
+            stopwords=stopwords(config),
             switches=switches,
             may_abstain=abstain,
             following=following,
         )
         if switches.observation_stream and searched is not None:
             request = replace(request, witnesses=witnesses(memory, request))
-        near, unseen = near_chunks(memory, snapshot, request) if vector else ((), ())
-        found = second_look(memory, answer(snapshot, replace(request, near=near)), request)
+        near, unseen = near_chunks(memory, snapshot, request, config) if vector else ((), ())
+        found = second_look(memory, answer(snapshot, replace(request, near=near)), request, config)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ai_memory.operations.configured import configured
-
 if TYPE_CHECKING:
-    from ai_memory.search.request import Hits, Near, Request
+    from ai_memory.config_table import Config
+    from ai_memory.search.request import Hits, Request
+    from ai_memory.search.vectors import Near
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
@@ -15,28 +15,26 @@ NEAR_CHUNKS = 200
 
 
 def near_chunks(
-    memory: "Memory", snapshot: "Snapshot", request: "Request"
+    memory: "Memory", snapshot: "Snapshot", request: "Request", config: "Config | None"
 ) -> "tuple[tuple[Near, ...], tuple[str, ...]]":
     """Chunks near the question, and what kept vectors from being asked. Loads nothing where there are no vectors."""
     from ai_memory.search.query_vectors import query_vector
 
-    asked = query_vector(memory, snapshot.index, request.queries[0], lambda: configured(memory))
+    asked = query_vector(memory, snapshot.index, request.queries[0], lambda: config)
     if not asked.is_there:
         return (), (asked.gap,) if asked.gap else ()
     from ai_memory.search.engine import conditions
-    from ai_memory.search.request import Near
     from ai_memory.search.vectors import nearest  # only where there are vectors
 
     told, parameters = conditions(request.wanted, request.scopes)
     found = nearest(
         snapshot.index, asked.encoder_id, asked.vector, conditions=told, parameters=parameters, limit=NEAR_CHUNKS
     )
-    return tuple(Near(*one) for one in found), ()
+    return tuple(found), ()
 
 
-def second_look(memory: "Memory", found: "Hits", request: "Request") -> "Hits":
+def second_look(memory: "Memory", found: "Hits", request: "Request", config: "Config | None") -> "Hits":
     """The hits in the order of a reranker, where one is configured; as they are elsewhere."""
-    config = configured(memory)
     if config is None or config.rerank.provider == "none" or not found.hits:
         return found
     from ai_memory.search.reranking import rerank  # brings a model

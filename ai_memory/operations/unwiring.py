@@ -9,7 +9,7 @@ from ai_memory.errors import UsageFault
 from ai_memory.harnesses import registry
 from ai_memory.operations.field import Field
 from ai_memory.operations.wiring import Apply, changed_agents
-from ai_memory.operations.wiring_rows import FileRow, Wiring, done_rows, file_row, wiring_text
+from ai_memory.operations.wiring_rows import FileRow, Wiring, done_rows, exit_code_of, file_row, wiring_text
 from ai_memory.store import purge, wired
 from ai_memory.store.wired import Owner
 from ai_memory.store.writing import writer_lock
@@ -49,8 +49,7 @@ class Uninstalled:
 
     @property
     def exit_code(self) -> int:
-        """1 where a file was refused or could not be written."""
-        return 1 if any(row.state in ("refused", "failed") for row in self.files) else 0
+        return exit_code_of(self.files)
 
 
 def uninstall(

@@ -60,8 +60,12 @@ class Wiring:
 
     @property
     def exit_code(self) -> int:
-        """1 where a file was refused or could not be written."""
-        return 1 if any(row.state in ("refused", "failed") for row in self.files) else 0
+        return exit_code_of(self.files)
+
+
+def exit_code_of(files: Iterable[FileRow]) -> int:
+    """1 where a file was refused or could not be written."""
+    return 1 if any(row.state in ("refused", "failed") for row in files) else 0
 
 
 _CHANGES = (State.CREATE, State.CHANGE, State.DELETE)

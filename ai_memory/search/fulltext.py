@@ -48,9 +48,7 @@ class Terms:
     """The terms that are asked, and how rare each is (idf, the larger the rarer)."""
 
     weights: Mapping[str, float]
-    left_out: tuple[str, ...] = ()
-    """Too common beside the others."""
-    chunks: int = 0
+    chunks: int
     """How many the index holds."""
 
 
@@ -63,11 +61,7 @@ def weigh(index: Connection, prepared: Prepared) -> Terms:
     present = sorted((term for term in weights if counts[term]), key=lambda term: (-weights[term], term))
     asked = [term for place, term in enumerate(present) if counts[term] <= ceiling or place < FEWEST_TERMS]
     kept = {*asked[:RARE_TERMS], *(term for term in weights if not counts[term])}
-    return Terms(
-        {term: weights[term] for term in prepared.terms if term in kept},
-        tuple(term for term in prepared.terms if term not in kept),
-        total,
-    )
+    return Terms({term: weights[term] for term in prepared.terms if term in kept}, total)
 
 
 def _frequency(index: Connection, term: str, most: int) -> int:

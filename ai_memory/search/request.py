@@ -2,11 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ai_memory.model import PageRef, Scope
 from ai_memory.search.prepare import STOPWORDS
 from ai_memory.store.snapshot import Filter
+
+if TYPE_CHECKING:
+    from ai_memory.search.vectors import Near  # imported where there are vectors
 
 Status = Literal["ok", "partial", "abstained"]
 
@@ -30,15 +33,6 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """One chunk that is near the query by vectors. `cosine`: −1 … 1."""
-
-    page_id: int
-    chunk_id: int
-    cosine: float
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """One question. `queries`: the first is the question, the others say it in other words."""
 
@@ -56,7 +50,7 @@ class Request:
     following: int = 0
     """Chunks after the best one that are shown with it."""
     witnesses: Sequence[Witness] = ()
-    near: Sequence[Near] = ()
+    near: "Sequence[Near]" = ()
     """Chunks by vectors, nearest first; empty without vectors."""
 
 

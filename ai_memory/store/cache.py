@@ -85,7 +85,7 @@ class Cache:
     def query(self, encoder: Encoder, digest: bytes) -> bytes | None:
         """The vector of a query asked before."""
         sql = f"SELECT vector FROM queries WHERE encoder_id = {_ENCODER} AND hash = ?"
-        row = self._read(lambda c: c.execute(sql, (*_key(encoder), digest)).fetchone(), otherwise=None)
+        row = self._read(lambda c: c.execute(sql, (*encoder.key, digest)).fetchone(), otherwise=None)
         is_whole = row is not None and isinstance(row[0], bytes) and len(row[0]) == 4 * encoder.dim
         return row[0] if is_whole else None
 
@@ -163,17 +163,13 @@ def _prepare(connection: Connection) -> None:
 _ENCODER = "(SELECT id FROM encoders WHERE provider = ? AND model = ? AND dim = ? AND document_prefix = ?)"
 
 
-def _key(encoder: Encoder) -> tuple[object, ...]:
-    return encoder.provider, encoder.model, encoder.dim, encoder.document_prefix
-
-
 def _texts(connection: Connection, encoder: Encoder, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
     for start in range(0, len(hashes), _AT_ONCE):
         part = hashes[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(part))
         sql = f"SELECT hash, vector FROM texts WHERE encoder_id = {_ENCODER} AND hash IN ({marks})"
-        found.update(connection.execute(sql, (*_key(encoder), *part)).fetchall())
+        found.update(connection.execute(sql, (*encoder.key, *part)).fetchall())
     return {digest: vector for digest, vector in found.items() if len(vector) == 4 * encoder.dim}
 
 
@@ -183,8 +179,8 @@ def _ensure(connection: Connection, encoder: Encoder) -> int:
         INSERT INTO encoders (provider, model, dim, document_prefix, used_at) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (provider, model, dim, document_prefix) DO UPDATE SET used_at = excluded.used_at
     """
-    connection.execute(sql, (*_key(encoder), now))
-    return int(connection.execute(_ENCODER.strip("()"), _key(encoder)).fetchone()[0])
+    connection.execute(sql, (*encoder.key, now))
+    return int(connection.execute(_ENCODER.strip("()"), encoder.key).fetchone()[0])
 
 
 def _put(connection: Connection, table: str, encoder: Encoder, rows: Sequence[tuple[bytes, bytes]]) -> None:

@@ -332,15 +332,7 @@ def built_pages(data_dir: DataDir) -> int | None:
 @contextmanager
 def rebuild_lock(data_dir: DataDir) -> Iterator[bool]:
     """True inside the block for the one process that rebuilds."""
-    from filelock import FileLock, Timeout  # here, since readers of a fresh index never need it
+    from ai_memory.store.lock import alone  # brings filelock, which readers of a fresh index never need
 
-    lock = FileLock(data_dir.locks / "rebuild.lock", mode=0o600, fallback_to_soft=False, thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()
+    with alone(data_dir.locks / "rebuild.lock") as is_ours:
+        yield is_ours

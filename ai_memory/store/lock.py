@@ -216,3 +216,18 @@ def _is_fresh(note: Path, now: float) -> bool:
         return abs(now - note.stat().st_mtime) <= STALE_WAITER_S
     except OSError:
         return False
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """True inside the block for the one process that holds the lock of that file; False at once for all others."""
+    lock = FileLock(path, mode=0o600, fallback_to_soft=False, thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

@@ -169,18 +169,10 @@ class Memory:
     @contextmanager
     def embedding_alone(self) -> Iterator[bool]:
         """True inside the block for the one drain that makes vectors; the others leave it to that one."""
-        from filelock import FileLock, Timeout
+        from ai_memory.store.lock import alone
 
-        lock = FileLock(self.data_dir.locks / "embed.lock", mode=0o600, fallback_to_soft=False, thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            lock.release()
+        with alone(self.data_dir.locks / "embed.lock") as is_ours:
+            yield is_ours
 
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""

@@ -67,21 +67,17 @@ def encoders_named(connection: Connection) -> list[tuple[int, Encoder]]:
 def encoder_id(connection: Connection, encoder: Encoder) -> int | None:
     """Its number in this index, or None."""
     sql = "SELECT id FROM encoders WHERE provider = ? AND model = ? AND dim = ? AND document_prefix = ?"
-    row = connection.execute(sql, _key(encoder)).fetchone()
+    row = connection.execute(sql, encoder.key).fetchone()
     return None if row is None else int(row[0])
 
 
 def ensure_encoder(connection: Connection, encoder: Encoder) -> int:
     """Its number, given now if it has none. Inside the caller's transaction."""
     sql = "INSERT OR IGNORE INTO encoders (provider, model, dim, document_prefix) VALUES (?, ?, ?, ?)"
-    connection.execute(sql, _key(encoder))
+    connection.execute(sql, encoder.key)
     found = encoder_id(connection, encoder)
     assert found is not None
     return found
-
-
-def _key(encoder: Encoder) -> tuple[object, ...]:
-    return encoder.provider, encoder.model, encoder.dim, encoder.document_prefix
 
 
 def drop_others(connection: Connection, kept: Encoder | None) -> int:

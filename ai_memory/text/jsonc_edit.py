@@ -78,13 +78,13 @@ def remove(text: str, way: tuple[Step, ...]) -> str:
 
 def _begun(text: str, value: Json) -> str:
     """The first value of a text that holds none yet; comments stay above it."""
-    newline = _newline(text)
+    newline = line_end(text)
     gap = newline if text.lstrip("\ufeff").strip() and not text.endswith("\n") else ""
     return f"{text}{gap}{_dumped(value, _DEFAULT_UNIT, newline)}{newline}"
 
 
 def _with_item(text: str, root: Value, container: Value, name: str, value: Json) -> str:
-    items, newline = container.items, _newline(text)
+    items, newline = container.items, line_end(text)
     if not _is_spread(text, root, container):
         new = name + _dumped(value)
         if not items:
@@ -159,7 +159,7 @@ def _written(text: str, root: Value, old: Value, value: Json) -> str:
     """A value that takes the place of another one."""
     if "\n" not in text[root.start : root.end]:
         return _dumped(value)
-    return _dumped(value, _unit(text, root), _newline(text) + _indent(text, old.start))
+    return _dumped(value, _unit(text, root), line_end(text) + _indent(text, old.start))
 
 
 def _is_spread(text: str, root: Value, container: Value) -> bool:
@@ -193,7 +193,8 @@ def _indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _newline(text: str) -> str:
+def line_end(text: str) -> str:
+    """How the lines of a file end."""
     return "\r\n" if "\r\n" in text else "\n"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ai_memory.text.jsonc import BYTE_ORDER_MARK, Json
-from ai_memory.text.jsonc_edit import Step
+from ai_memory.text.jsonc_edit import Step, line_end
 from ai_memory.toml_text import Header, layout
 from ai_memory.toml_text import assign as assign_line
 from ai_memory.toml_text import remove as remove_lines
@@ -86,15 +86,15 @@ def _set(text: str, way: tuple[str, ...], value: Json) -> str:
         blocks = _blocks(text, way, below=True)
         if len(blocks) == 1:
             start, end = blocks[0]
-            return text[:start] + _table(way, value, _newline(text)) + text[end:]
+            return text[:start] + _table(way, value, line_end(text)) + text[end:]
         text = _remove(text, way)
-    return _at_end(text, _table(way, value, _newline(text)))
+    return _at_end(text, _table(way, value, line_end(text)))
 
 
 def _append(text: str, way: tuple[str, ...], value: Mapping[str, Json]) -> str:
     here = _found(read(text), way)
     if here is None or _headers(text, way):
-        return _at_end(text, _table(way, value, _newline(text), brackets=2))
+        return _at_end(text, _table(way, value, line_end(text), brackets=2))
     return _by_library(text, way, [*here, value])
 
 
@@ -193,7 +193,7 @@ def _cut(text: str, start: int, end: int) -> str:
 
 
 def _at_end(text: str, block: str) -> str:
-    newline = _newline(text)
+    newline = line_end(text)
     if not text:
         return block
     return text + ("" if text.endswith("\n") else newline) + newline + block
@@ -228,10 +228,6 @@ def _item(value: Json) -> Any:
 
 def _key(name: str) -> str:
     return name if _BARE.fullmatch(name) else _literal(name)
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _names(way: tuple[Step, ...]) -> tuple[str, ...]:

@@ -11,9 +11,16 @@ def instant(value: object) -> int:
     at_us = 0
     if isinstance(value, str):
         at_us = _written(value)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e17:
-        at_us = int(value * 1_000_000 if value < 1e11 else value * 1000 if value < 1e14 else value)
+    elif isinstance(value, (int, float)):
+        at_us = counted(value)
     return at_us if at_us >= _EARLIEST_US else 0
+
+
+def counted(value: float) -> int:
+    """Microseconds of a number of seconds, milliseconds or microseconds, by its size; 0 for what is none."""
+    if isinstance(value, bool) or not 0 < value < 1e17:
+        return 0
+    return int(value * 1_000_000 if value < 1e11 else value * 1000 if value < 1e14 else value)
 
 
 def _written(text: str) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.plainfile import read_plain
+from ai_memory.store.filesystem import sync_folder
 from ai_memory.wiring.documents import Refused
 
 MAX_LINKS = 40
@@ -133,7 +134,7 @@ def replace(seen: Seen, content: bytes, *, is_executable: bool = False, step: St
             temporary.unlink()
         drop_folders(made)
         raise
-    _sync_folder(seen.target.parent)
+    sync_folder(seen.target.parent)
     return made
 
 
@@ -142,7 +143,7 @@ def delete(seen: Seen, folders: tuple[Path, ...] = (), *, step: Step = no_step) 
     _refuse_changed(seen)
     seen.target.unlink()
     step("deleted")
-    _sync_folder(seen.target.parent)
+    sync_folder(seen.target.parent)
     drop_folders(folders)
 
 
@@ -203,13 +204,3 @@ def drop_folders(folders: tuple[Path, ...]) -> None:
     for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
         with suppress(OSError):
             folder.rmdir()
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

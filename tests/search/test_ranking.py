@@ -7,7 +7,8 @@ from ai_memory.model import ResolvedBy, Scope
 from ai_memory.search import numbers
 from ai_memory.search.authority import authority
 from ai_memory.search.closeness import Closeness, flattened
-from ai_memory.search.request import Near, Switches, Witness
+from ai_memory.search.request import Switches, Witness
+from ai_memory.search.vectors import Near
 from ai_memory.store.snapshot import Filter
 
 
