@@ -13,7 +13,7 @@ from ai_memory.operations.field import Field
 from ai_memory.operations.setup import no_progress
 
 if TYPE_CHECKING:
-    from ai_memory.search.evaluation import Answer, Document, Find, Question
+    from ai_memory.search.evaluation import Answer, Find, Question
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
@@ -61,6 +61,7 @@ def bench_retrieval(
     A set is a folder with corpus.jsonl and queries.jsonl; nothing of it is stored.
     """
     from ai_memory.search.evaluation import evaluate, read_set
+    from ai_memory.search.trial import Trial, plain
 
     if not sets:
         raise UsageFault("no set is named", hint="bench retrieval --set DIR")
@@ -74,17 +75,16 @@ def bench_retrieval(
 
     rows = []
     for one in read:
-        ours = _ours(one.documents, may_abstain=abstain)
-        answers = _remembered(ours)
+        answers = _remembered(Trial(one.documents).find(may_abstain=abstain))
         figures = evaluate(answers, one.questions, tell)
-        plain = evaluate(_plain(one.documents), one.questions, tell)
+        beside = evaluate(plain(one.documents), one.questions, tell)
         named = sorted({question.category for question in one.questions})
         by_category = {
             name or "all": evaluate(answers, [question for question in one.questions if question.category == name])
             for name in named
             if len(named) > 1
         }
-        rows.append(SetFigures(one.name, len(one.documents), figures, plain, by_category))
+        rows.append(SetFigures(one.name, len(one.documents), figures, beside, by_category))
     return RetrievalBench(_means([row.figures for row in rows]), _means([row.fts5 for row in rows]), tuple(rows))
 
 
@@ -103,69 +103,6 @@ def _remembered(find: "Find") -> "Find":
 
 def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]}
-
-
-def _ours(documents: "Sequence[Document]", *, may_abstain: bool) -> "Find":
-    """The documents as pages of an index in memory, one project a group. The paths tell nothing about the text."""
-    from ai_memory.search.engine import answer
-    from ai_memory.search.evaluation import Answer
-    from ai_memory.search.request import Request
-    from ai_memory.store import driver, index
-    from ai_memory.store.snapshot import Snapshot
-    from ai_memory.text.page import compose
-
-    connection = driver.in_memory()
-    index.create(connection)
-    projects = {group: f"p{number}" for number, group in enumerate(sorted({one.group for one in documents}))}
-    ids: dict[tuple[str, str], str] = {}
-    files = []
-    for number, one in enumerate(documents):
-        path = f"notes/{number:06}.md"
-        ids[projects[one.group], path] = one.id
-        text = compose({"title": one.title} if one.title else {}, one.text)
-        files.append(
-            index.IndexedFile(
-                f"default/{projects[one.group]}/{path}", f"{number:040x}", text.encode("utf-8", "replace"), 0
-            )
-        )
-    with driver.transaction(connection):
-        index.put_files(connection, files, is_empty=True)
-    snapshot = Snapshot(connection)
-
-    def find(question: "Question") -> Answer:
-        if question.group not in projects:
-            return Answer(())
-        scope = Scope("default", projects[question.group], ResolvedBy.FLAG)
-        hits = answer(snapshot, Request((question.text,), (scope,), may_abstain=may_abstain)).hits
-        size = sum(len(f"{hit.title} {hit.heading} {hit.snippet}".encode()) for hit in hits)
-        return Answer(tuple(ids[hit.ref.project, hit.ref.path] for hit in hits), size)
-
-    return find
-
-
-def _plain(documents: "Sequence[Document]") -> "Find":
-    """Plain FTS5: one table a group, a row a document, the question's words joined by OR, all weights 1."""
-    from ai_memory.search.evaluation import DEPTH, Answer
-    from ai_memory.search.prepare import terms
-    from ai_memory.store import driver
-
-    tables: dict[str, driver.Connection] = {}
-    for one in documents:
-        if one.group not in tables:
-            tables[one.group] = driver.in_memory()
-            tables[one.group].execute(
-                "CREATE VIRTUAL TABLE d USING fts5 (id UNINDEXED, title, body, tokenize='porter unicode61')"
-            )
-        tables[one.group].execute("INSERT INTO d VALUES (?, ?, ?)", (one.id, one.title, one.text))
-
-    def find(question: "Question") -> Answer:
-        asked = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms(question.text))
-        if not asked or question.group not in tables:
-            return Answer(())
-        sql = "SELECT id FROM d WHERE d MATCH ? ORDER BY bm25(d, 0, 1, 1), id LIMIT ?"
-        return Answer(tuple(row[0] for row in tables[question.group].execute(sql, (asked, DEPTH))))
-
-    return find
 
 
 def bench_retrieval_text(result: RetrievalBench) -> str:

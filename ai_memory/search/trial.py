@@ -1,0 +1,74 @@
+"""A labelled set as an index in memory: asked through our engine, and as plain FTS5 over whole documents."""
+
+from collections.abc import Sequence
+
+from ai_memory.model import ResolvedBy, Scope
+from ai_memory.search.engine import answer
+from ai_memory.search.evaluation import DEPTH, Answer, Document, Find, Question
+from ai_memory.search.prepare import terms
+from ai_memory.search.request import Hits, Request
+from ai_memory.store import driver, index
+from ai_memory.store.snapshot import Snapshot
+from ai_memory.text.page import compose
+
+
+class Trial:
+    """The documents as pages, one project a group. Their paths tell nothing about the text."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._projects = {group: f"p{number}" for number, group in enumerate(sorted({one.group for one in documents}))}
+        self._ids: dict[tuple[str, str], str] = {}
+        connection = driver.in_memory()
+        index.create(connection)
+        with driver.transaction(connection):
+            index.put_files(
+                connection, [self._file(number, one) for number, one in enumerate(documents)], is_empty=True
+            )
+        self._snapshot = Snapshot(connection)
+        self.chunks = self._snapshot.counts().chunks
+
+    def _file(self, number: int, one: Document) -> index.IndexedFile:
+        project, path = self._projects[one.group], f"notes/{number:06}.md"
+        self._ids[project, path] = one.id
+        text = compose({"title": one.title} if one.title else {}, one.text)
+        content = text.encode("utf-8", "replace")
+        return index.IndexedFile(f"default/{project}/{path}", f"{number:040x}", content, 0)
+
+    def ask(self, question: Question, *, may_abstain: bool, group: str | None = None) -> Hits:
+        """What the engine says; with `group`, of that group's documents instead of the question's own."""
+        project = self._projects.get(question.group if group is None else group)
+        if project is None:
+            return Hits(())
+        scope = Scope("default", project, ResolvedBy.FLAG)
+        return answer(self._snapshot, Request((question.text,), (scope,), limit=DEPTH, may_abstain=may_abstain))
+
+    def find(self, *, may_abstain: bool) -> Find:
+        """The engine as `evaluate` asks it."""
+
+        def find(question: Question) -> Answer:
+            hits = self.ask(question, may_abstain=may_abstain).hits
+            size = sum(len(f"{hit.title} {hit.heading} {hit.snippet}".encode()) for hit in hits)
+            return Answer(tuple(self._ids[hit.ref.project, hit.ref.path] for hit in hits), size)
+
+        return find
+
+
+def plain(documents: Sequence[Document]) -> Find:
+    """Plain FTS5: one table a group, a row a document, the question's words joined by OR, all weights 1."""
+    tables: dict[str, driver.Connection] = {}
+    for one in documents:
+        if one.group not in tables:
+            tables[one.group] = driver.in_memory()
+            tables[one.group].execute(
+                "CREATE VIRTUAL TABLE d USING fts5 (id UNINDEXED, title, body, tokenize='porter unicode61')"
+            )
+        tables[one.group].execute("INSERT INTO d VALUES (?, ?, ?)", (one.id, one.title, one.text))
+
+    def find(question: Question) -> Answer:
+        asked = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms(question.text))
+        if not asked or question.group not in tables:
+            return Answer(())
+        sql = "SELECT id FROM d WHERE d MATCH ? ORDER BY bm25(d, 0, 1, 1), id LIMIT ?"
+        return Answer(tuple(row[0] for row in tables[question.group].execute(sql, (asked, DEPTH))))
+
+    return find
