@@ -32,7 +32,7 @@ class Candidate:
 
     def total(self) -> float:
         """What the legs and the standing make together."""
-        total = sum(leg.share for leg in self.legs.values())
+        total = sum([leg.share for leg in self.legs.values()])
         for factor in self.factors.values():
             total *= factor
         return total

@@ -78,6 +78,8 @@ class Closeness:
     def __init__(self, query: str, weights: Mapping[str, float]) -> None:
         self.needles = needles(weights)
         self.total = sum(weights.values())
+        self._bits = [(1 << place, needle.piece) for place, needle in enumerate(self.needles)]
+        self._coverages: dict[int, float] = {}
         triples: dict[bytes, float] = {}
         for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
             for word in flattened(term).decode().split():
@@ -99,13 +101,14 @@ class Closeness:
 
     def held(self, flat: bytes) -> int:
         """Which needles the text holds, a bit each."""
-        return sum([1 << place for place, needle in enumerate(self.needles) if needle.piece in flat])
+        return sum([bit for bit, piece in self._bits if piece in flat])
 
     def coverage(self, held: int) -> float:
         """Share of what is asked, weighted by rarity, that those needles are: 0 … 1."""
-        if self.total <= 0:
-            return 1.0
-        return min(1.0, sum([one.weight for place, one in enumerate(self.needles) if held >> place & 1]) / self.total)
+        if held not in self._coverages:
+            weights = [one.weight for place, one in enumerate(self.needles) if held >> place & 1]
+            self._coverages[held] = min(1.0, sum(weights) / self.total) if self.total > 0 else 1.0
+        return self._coverages[held]
 
     def missing(self, held: int) -> list[str]:
         """Terms of which those needles are no part."""

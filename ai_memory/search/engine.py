@@ -212,10 +212,11 @@ class _Search:
         """Read what the ranking must know of pages that are new."""
         new = [page_id for page_id in page_ids if page_id not in self._pages]
         for row in self._index.execute(_PAGES, ("[" + ",".join(map(str, new)) + "]",)) if new else ():
-            page_id, *address, title, kind, tier, version, is_pinned, updated_at_us, is_superseded, tags = row
+            page_id, workspace, project, path, title, kind, tier, version, is_pinned, updated_at_us, *more = row
+            is_superseded, tags = more
             self._pages[page_id] = Candidate(
                 page_id=page_id,
-                ref=PageRef(*address),
+                ref=PageRef(workspace, project, path),
                 title=title,
                 kind=kind,
                 tier=tier,
