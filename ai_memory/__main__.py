@@ -65,7 +65,7 @@ def _leave(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:  # its reader was interrupted, too
+        except (OSError, RuntimeError):  # its reader was interrupted, too; or it was being written to just now
             continue
     os._exit(code)
 

@@ -2,9 +2,10 @@
 
 import json
 import select
+import signal
 import sys
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import shown
@@ -13,6 +14,9 @@ from ai_memory.operations.answer import scope_line
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.tail import Tail, TailRow, tail_json, tail_text
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 LOOK_EVERY_S = 0.5
 
@@ -35,14 +39,29 @@ def tail(
         say(shown(f"note: {gap}"))
     if looking.scope is not None and not everywhere and session is None:
         say(shown(scope_line(looking.scope)))
+    if not follow:
+        _show(looking, looking.last(limit), call)
+        return 0
+    interrupt = _Interrupt()
     try:
         _show(looking, looking.last(limit), call)
-        while follow and not _is_unread(LOOK_EVERY_S):
+        while not interrupt.came and not _is_unread(LOOK_EVERY_S):
             _show(looking, looking.more(), call)
     except KeyboardInterrupt:
-        if not follow:
-            raise
+        pass  # the way in which following ends
     return 0
+
+
+class _Interrupt:
+    """Notes an interrupt as well as raising it: what is raised inside a callback of C code may never arrive."""
+
+    def __init__(self) -> None:
+        self.came = False
+        signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, _number: int, _frame: "FrameType | None") -> None:
+        self.came = True
+        raise KeyboardInterrupt
 
 
 def _show(looking: Tail, rows: list[TailRow], call: Call) -> None:

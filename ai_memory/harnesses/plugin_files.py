@@ -14,7 +14,7 @@ from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Harness, HookFile
 
-OWN_LINE = "// ai-memory plugin. `ai-memory install-hooks` writes this file, `ai-memory uninstall` removes it."
+OWN_LINE = "// Plugin of ai-memory. `ai-memory install-hooks` writes this file, `ai-memory uninstall` removes it."
 """The first line of each: how a file is known to be ours, whatever version wrote it."""
 
 _MANIFEST_MARK = "Long-term memory for coding agents (ai-memory-managed)."
