@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from real_home import touched
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a script. Children would inherit it, and tests that interrupt them wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+settings.register_profile("any-machine", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")  # a busy machine is no fault of what is tested
 
 
 @pytest.fixture(autouse=True)

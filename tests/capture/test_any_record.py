@@ -71,7 +71,7 @@ def drained_beside(records: list[object]) -> tuple[Room, Agent]:
     return room, agent
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(RECORDS, min_size=1, max_size=12))
 def test_any_json_in_the_spool_stops_nothing(records: list[object]) -> None:
     room, agent = drained_beside(records)

@@ -148,7 +148,7 @@ PAGES = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(PAGES, max_size=24), st.integers(1_500, 8_000), st.integers(0, 9_999))
 def test_any_pages_keep_the_size_the_fence_and_the_bytes(pages: list[Page], size: int, more: int) -> None:
     whole = material(*pages, more=more, recent=(brief.recent_line("notes/x.md", FENCE_END),) * 10)
@@ -161,7 +161,7 @@ def test_any_pages_keep_the_size_the_fence_and_the_bytes(pages: list[Page], size
     assert text == pack(whole, size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=600), st.integers(4, 600))
 def test_a_clip_keeps_its_bytes(text: str, limit: int) -> None:
     clipped = brief.clip(text, limit)

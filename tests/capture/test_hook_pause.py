@@ -272,7 +272,7 @@ pauses = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(found=st.lists(pauses, max_size=5), now_us=st.integers(0, 10**17))
 def test_what_is_written_is_read_again_less_what_is_over(
     tmp_path_factory: pytest.TempPathFactory, found: list[Pause], now_us: int
@@ -293,7 +293,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(value=json_values | st.fixed_dictionaries({"v": st.just(1), "pauses": json_values}))
 def test_any_json_is_a_list_of_pauses_or_pauses_everything(
     tmp_path_factory: pytest.TempPathFactory, value: object

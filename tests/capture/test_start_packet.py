@@ -180,7 +180,7 @@ def test_no_handoff_is_rendered_so_long_that_notices_have_no_room() -> None:
     assert MAX_INJECTED - MAX_HANDOFF >= 700
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(0, MAX_HANDOFF),
     st.sets(st.sampled_from([1_500, 2_500, 4_000, 8_000])),

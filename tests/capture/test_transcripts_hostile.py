@@ -31,9 +31,7 @@ from ai_memory.transcripts.sources import BY_AGENT
 from ai_memory.transcripts.telling import Telling
 
 LATEST_US = NINE_US + 3_600 * SECOND_US
-HOSTILE = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+HOSTILE = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=30),  # lone surrogates and NUL too

@@ -166,7 +166,7 @@ def shared() -> Shelf:
     return made
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(query=HOSTILE, other=HOSTILE)
 @example(query="\ud800", other='"\ud800 x"')
 @example(query='"' + "a" * 9_000, other="NEAR(" + " " * 9_000)

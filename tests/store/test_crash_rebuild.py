@@ -107,7 +107,7 @@ def answers(snapshot: Snapshot) -> dict[str, object]:
     }
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(edits, min_size=1, max_size=7), st.sets(st.integers(0, 6)))
 def test_an_index_made_anew_gives_the_same_answers(
     done: list[tuple[str, PageRef, object]], read_after: set[int]

@@ -30,7 +30,7 @@ def found(content: bytes) -> dict[bytes, str]:
     return {key: entry.blob for key, entry in GitIndex(content, 0).entries().items()}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.dictionaries(name, blob, max_size=20),
     st.dictionaries(name, st.one_of(st.none(), blob), max_size=12),
@@ -48,7 +48,7 @@ def test_splicing_gives_what_a_rewrite_of_all_entries_gives(
     assert spliced == gitindex.fresh(packed(after))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sets(name, max_size=30), st.integers(0, 300))
 def test_the_entries_of_a_folder_are_those_that_lie_directly_in_it(names: set[bytes], many: int) -> None:
     names |= {b"a/%05d.md" % number for number in range(many)} | {b"a/b/%05d.md" % number for number in range(many)}

@@ -124,7 +124,7 @@ VALUES = {
 EDITS = st.sampled_from(sorted(VALUES)).flatmap(lambda key: st.tuples(st.just(key), st.one_of(st.none(), VALUES[key])))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(["", FILE, FILE.replace("\n", "\r\n"), "# only a comment"]), st.lists(EDITS, max_size=8))
 def test_any_run_of_edits_leaves_what_was_asked_for(text: str, edits: list[tuple[str, object]]) -> None:
     expected = file_values(text, name="c")

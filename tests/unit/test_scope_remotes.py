@@ -89,7 +89,7 @@ TEXTS = st.text(st.sampled_from("aB9.-_~/:@?#%[]\\ \téß"), max_size=30) | st.t
 PREFIXES = st.sampled_from(["", "https://", "ssh://", "SSH://git@", "git@host:", "https://h/", "github.com:", "[::1]:"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(PREFIXES, TEXTS)
 def test_normalising_twice_changes_nothing(prefix: str, text: str) -> None:
     identity = normalise_remote(prefix + text)
@@ -101,7 +101,7 @@ def test_normalising_twice_changes_nothing(prefix: str, text: str) -> None:
 SECRETS = st.text(st.sampled_from("abcXYZ0189-_.~!$&'()*+,;=:@/%?#"), max_size=20).map(lambda tail: f"S3CR3T{tail}")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     SECRETS,
     st.sampled_from(
@@ -120,7 +120,7 @@ def test_credentials_never_survive(secret: str, form: str) -> None:
     assert "s3cr3t" not in (normalise_remote(form.format(s=secret)) or "").lower()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=90))
 def test_whatever_a_folder_is_called_its_project_has_a_valid_name(text: str) -> None:
     assert is_free_to_use(settle_name("default", fit_name(text), f"/x/{text}", NoProjects()))

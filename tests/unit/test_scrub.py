@@ -74,7 +74,7 @@ def test_scrubbing_twice_changes_nothing_more() -> None:
         assert scrub(once) == once
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_any_mixture_is_settled_after_one_pass(text: str) -> None:
     once = scrub(strip_private(text))
@@ -203,7 +203,7 @@ def test_no_literal_of_a_pattern_costs_more_the_longer_the_text() -> None:
     assert slow == {}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from([*HOSTILE, *LITERALS, *"aA1=:-_.\\\"'/ \n"]), min_size=1, max_size=5).map("".join))
 def test_a_megabyte_of_any_pattern_of_beginnings_is_scrubbed_within_a_deadline(piece: str) -> None:
     assert scrubbing_s(piece * (1_000_000 // len(piece))) < 20
@@ -289,7 +289,7 @@ def test_members_of_objects_are_judged_by_name_and_value(name: str, value: str, 
     assert kind_of(name, value) == kind
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=300), st.integers(0, 400))
 def test_a_cut_text_fits_and_keeps_head_and_tail(text: str, limit: int) -> None:
     short = cut_middle(text, limit)

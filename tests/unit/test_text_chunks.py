@@ -19,7 +19,7 @@ def inked(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(BODIES, st.sampled_from(["\n", "\r\n"]), st.integers(1, 9))
 def test_chunks_cover_every_inked_character_once_and_in_order(lines: list[str], newline: str, first_line: int) -> None:
     body = newline.join(lines)

@@ -9,7 +9,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "d\u2028e\n", "f\
 TEXT = st.builds(lambda lines, tail: "".join(lines) + tail, LINES, st.sampled_from(["", "end", "\n"]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT, TEXT)
 def test_where_one_side_changed_nothing_the_other_side_stands(base: str, edited: str) -> None:
     assert merge_lines(base, edited, base) == edited
@@ -17,13 +17,13 @@ def test_where_one_side_changed_nothing_the_other_side_stands(base: str, edited:
     assert merge_lines(base, edited, edited) == edited
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT, TEXT, TEXT)
 def test_the_sides_may_be_exchanged(base: str, ours: str, theirs: str) -> None:
     assert merge_lines(base, ours, theirs) == merge_lines(base, theirs, ours)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT, TEXT, TEXT)
 def test_a_joined_text_holds_no_line_of_its_own(base: str, ours: str, theirs: str) -> None:
     joined = merge_lines(base, ours, theirs)
@@ -32,7 +32,7 @@ def test_a_joined_text_holds_no_line_of_its_own(base: str, ours: str, theirs: st
         assert set(joined.splitlines()) <= known
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(3, 30), st.data())
 def test_edits_of_lines_that_lie_apart_are_all_in_the_joined_text(count: int, data: st.DataObject) -> None:
     base = [f"line {number}\n" for number in range(count)]
@@ -46,7 +46,7 @@ def test_edits_of_lines_that_lie_apart_are_all_in_the_joined_text(count: int, da
     assert merge_lines("".join(base), "".join(ours), "".join(theirs)) == "".join(wanted)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 20), st.data())
 def test_edits_of_the_same_line_are_never_joined(count: int, data: st.DataObject) -> None:
     base = [f"line {number}\n" for number in range(count)]

@@ -144,7 +144,7 @@ blocks = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).map
 
 @pytest.mark.usefixtures("_each_parser")
 def test_no_frontmatter_raises_anything_but_a_fault_of_ours() -> None:
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=400)
     @given(blocks)
     def hold(block: str) -> None:
         text = f"---\n{block}\n---\n# A page\n"
@@ -161,7 +161,7 @@ def test_no_frontmatter_raises_anything_but_a_fault_of_ours() -> None:
     hold()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(blocks.filter(lambda block: "\ud800" not in block), min_size=1, max_size=4))
 def test_the_index_takes_every_page_that_can_lie_on_a_disk(found: list[str]) -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)

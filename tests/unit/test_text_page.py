@@ -301,7 +301,7 @@ def slow(block: str) -> object:
         return "refused"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(LINE_PARTS, max_size=6).map("\n".join))
 def test_the_fast_reader_gives_what_yaml_gives(block: str) -> None:
     fast = read_simple(block)
@@ -309,7 +309,7 @@ def test_the_fast_reader_gives_what_yaml_gives(block: str) -> None:
         assert repr(slow(block)) == repr(fast)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(["k: ", "k:\n- ", "k: [", "k:\n  "]), RAW, st.sampled_from(["", "]", "\nz: 1", "\r\nz: 1"]))
 def test_the_fast_reader_gives_what_yaml_gives_for_raw_text(start: str, raw: str, end: str) -> None:
     block = start + raw + end
@@ -443,7 +443,7 @@ def built(parts: tuple[str, str, str, bool, bool]) -> str:
     return text.replace("\n", "\r\n") if is_crlf else text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(PAGES.map(built), st.dictionaries(KEYS, st.none() | VALUES, max_size=4))
 def test_a_splice_sets_its_keys_keeps_the_others_and_the_body(text: str, changes: dict[str, object]) -> None:
     before = parse_leniently(text, path="x")
@@ -462,7 +462,7 @@ def test_a_splice_sets_its_keys_keeps_the_others_and_the_body(text: str, changes
         assert new.count("\n") == new.count("\r\n")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(PAGES.map(built), KEYS, VALUES)
 def test_the_lines_of_other_keys_stay_byte_for_byte(text: str, key: str, value: object) -> None:
     try:

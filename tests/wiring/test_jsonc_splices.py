@@ -47,7 +47,7 @@ def documents() -> st.SearchStrategy[tuple[dict[str, object], str]]:
 
 
 @given(documents())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_is_written_by_hand_means_what_it_says(document: tuple[dict[str, object], str]) -> None:
     value, text = document
     root = read(text)
@@ -56,7 +56,7 @@ def test_what_is_written_by_hand_means_what_it_says(document: tuple[dict[str, ob
 
 
 @given(documents(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_member_that_comes_and_goes_leaves_every_other_byte(
     document: tuple[dict[str, object], str], newline: str, mark: str
 ) -> None:
@@ -73,7 +73,7 @@ def test_a_member_that_comes_and_goes_leaves_every_other_byte(
 
 
 @given(documents(), st.integers(0, 3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_an_element_of_a_list_of_others_comes_and_goes(document: tuple[dict[str, object], str], place: int) -> None:
     value, text = document
     lists = [key for key, one in value.items() if isinstance(one, list)]
@@ -90,7 +90,7 @@ def test_an_element_of_a_list_of_others_comes_and_goes(document: tuple[dict[str,
 
 
 @given(documents(), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_member_can_go_and_the_rest_stays_valid(document: tuple[dict[str, object], str], place: int) -> None:
     value, text = document
     if value:

@@ -38,7 +38,7 @@ def parts() -> list[Part]:
 
 
 @given(SETTINGS.flatmap(lambda one: st.tuples(st.just(one), written(one))))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_theirs_stays_while_ours_is_there_and_every_byte_once_it_is_gone(found: tuple[dict[str, Any], str]) -> None:
     value, text = found
     made = with_ours(JsonDocument(text), parts(), Terms())
@@ -56,7 +56,7 @@ def test_theirs_stays_while_ours_is_there_and_every_byte_once_it_is_gone(found: 
 
 
 @given(SETTINGS.flatmap(lambda one: st.tuples(st.just(one), written(one))))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_without_a_memory_of_before_only_what_holds_nothing_may_go_with_ours(found: tuple[dict[str, Any], str]) -> None:
     value, text = found
     left = without_ours(with_ours(JsonDocument(text), parts(), Terms()), parts(), Terms(), None).value()
@@ -70,7 +70,7 @@ def bare(value: Any) -> Any:
 
 
 @given(SETTINGS.flatmap(written))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_uninstalling_what_was_installed_gives_back_the_very_bytes(tmp_path_factory: Any, text: str) -> None:
     room = WireRoom(Path(tmp_path_factory.mktemp("room")))
     path = room.home / ".claude" / "settings.json"

@@ -40,7 +40,7 @@ TABLES = st.lists(
 
 
 @given(PIECES, TABLES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_table_that_comes_and_goes_leaves_every_byte(
     pieces: list[str], tables: list[str], newline: str, mark: str, is_open: bool
 ) -> None:
