@@ -33,6 +33,6 @@ class Field:
     """The only face that shows it."""
 
 
-Workspace = Annotated[str | None, Field("workspace, when not the current one")]
-ProjectName = Annotated[str | None, Field("project, when not the current one")]
+Workspace = Annotated[str | None, Field("another workspace")]
+ProjectName = Annotated[str | None, Field("another project")]
 Limit = Annotated[int, Field("rows at most", ge=1, le=100, aliases=("n", "top_k"), flags=("-n", "--limit"))]

@@ -50,6 +50,11 @@ def with_taken_handoff(room: Room) -> None:
     room.ok("handoff", "accept")
 
 
+def with_message(room: Room) -> None:
+    with_page(room)
+    room.ok("message", "send", "shop", "-b", "Mind the tax.")
+
+
 def with_setting(room: Room) -> None:
     room.ok("config", "set", "capture.prompts", "false")
 
@@ -81,6 +86,9 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "handoff accept": (with_handoff, (), "handoff-accept"),
     "handoff cancel": (with_handoff, ("--all", "--older-than", "0s", "--confirm"), "handoff-cancel"),
     "handoff reopen": (with_taken_handoff, (), "handoff-reopen"),
+    "message send": (with_page, ("shop", "-b", "Mind the tax."), "message-send"),
+    "message pop": (with_message, (), "message-pop"),
+    "message cancel": (with_message, ("--all", "--confirm"), "message-cancel"),
     "quarantine retry": (with_set_aside, ("--all",), "quarantine-retry"),
     "quarantine drop": (with_set_aside, ("--all", "--confirm"), "quarantine-drop"),
     "config set": (lambda room: room.ok("init"), ("capture.prompts", "false"), "config-set"),
