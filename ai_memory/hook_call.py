@@ -330,7 +330,7 @@ class Call:
         policy, around = self._judged()
         is_reload = self._asks_to_reload()
         is_retold = self._is_retold() and not is_reload
-        start = self._start(around) if (is_start or is_reload or is_retold) and around.folders else None
+        start = self.start_in(around) if (is_start or is_reload or is_retold) and around.folders else None
         is_start = is_start or (is_retold and start is not None)
         was_pending = is_start and start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
         is_renewed, is_kept = was_pending, True
@@ -342,7 +342,7 @@ class Call:
         if self.agent in hook_harnesses.DRAINING and is_kept:
             return empty, self._drain
         if self._resumes_silently() and around.folders:
-            resumed = self._start(around)
+            resumed = self.start_in(around)
             resumed.source = "resume"
             resumed.is_first()  # so that no later prompt is
         if start is None or (policy.decision == "drop" and self.options.is_allowlist):
@@ -379,7 +379,7 @@ class Call:
         if self.agent in hook_harnesses.RETELLING and self.kind == "session-start":
             self._retelling().note(packet.text)
         if packet.handoff:
-            self._confirm(packet.handoff, policy)
+            self.confirm(packet.handoff, policy)
 
     def _retelling(self) -> "Retelling":
         from ai_memory import hook_retell  # only for a harness that may lose what its start was told
@@ -428,7 +428,8 @@ class Call:
             kinds.append("user-prompt")
         return self.kind in kinds and not self.subagent
 
-    def _start(self, around: "Surroundings") -> "Start":
+    def start_in(self, around: "Surroundings") -> "Start":
+        """This session's start in those folders."""
         from ai_memory import hook_outbox  # only where context can be given
 
         return hook_outbox.Start(
@@ -520,7 +521,7 @@ class Call:
             kept["process"] = self.process
         return kept
 
-    def _confirm(self, handoff: str, policy: "Policy") -> None:
+    def confirm(self, handoff: str, policy: "Policy") -> None:
         """The handoff was printed: only now it is taken for good."""
         from ai_memory import hook_event, hook_spool
 

@@ -33,13 +33,22 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "memory_delete_page": {"path": "notes/retry-budget.md"},
     "memory_recent": {"limit": 5},
     "memory_sessions": {"limit": 5},
-    "memory_session": {"session": "7d3f0a5e", "limit": 20},
+    "memory_read_session_observations": {"session": "7d3f0a5e", "limit": 20},
     "memory_finalize_session": {"session": "7d3f0a5e"},
     "memory_status": {},
     "memory_handoff_begin": {"summary": "The till rounds now; the tax is left."},
     "memory_handoff_list": {},
     "memory_handoff_accept": {},
     "memory_handoff_cancel": {"handoff_id": "019ad0f0e000"},
+    "memory_edit_page": {"path": "notes/retry-budget.md", "old": "At most 3 tries.", "new": "At most 5 tries."},
+    "memory_capture_turn": {"session": "thread-7", "index": 0, "role": "user", "text": "Mend the retry budget."},
+    "memory_briefing": {},
+    "memory_explore": {"focus": "retry budget"},
+    "memory_message_send": {"to_project": "till", "body": "The price list has a new column."},
+    "memory_message_list": {},
+    "memory_message_pop": {},
+    "memory_message_cancel": {"message_id": "019ad0f0e000"},
+    "memory_install_self_routing": {"compact": True},
 }
 """A valid call of each tool, shown with a refusal."""
 
@@ -123,7 +132,8 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
     completed = dict(given)
     path = given.get("path")
     is_elsewhere = given.get("scope") not in (None, "", "project")
-    names_project = bool(given.get("project")) or is_elsewhere or (isinstance(path, str) and ":" in path)
+    is_named = bool(given.get("project") or given.get("from_project"))
+    names_project = is_named or is_elsewhere or (isinstance(path, str) and ":" in path)
     if "workspace" in names and pins.workspace and not given.get("workspace") and not names_project:
         completed["workspace"] = pins.workspace
     if "project" in names and pins.project and not given.get("workspace") and not names_project:

@@ -364,6 +364,5 @@ def continuity_notice(session: Session) -> str:
     return (
         f"A session of {named(session.agent)} in {session.workspace}/{session.project} has not ended. Its last event is"
         f" of {minute(session.last_at_us)}; it may still be running, and what it did was not handed over. "
-        f"`ai-memory session {name}` or memory_session tells what it did."
+        f"`ai-memory session {name}` or memory_read_session_observations tells what it did."
     )
-

@@ -46,4 +46,3 @@ def _shortened(row: T, text: str, over: int) -> T:
 def size_bytes(row: object) -> int:
     """Bytes of the row as compact JSON; its text form is smaller."""
     return len(json.dumps(as_json(row), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-

@@ -108,8 +108,9 @@ def _put(memory: "Memory", message: Message, to: Place, *, now_us: int) -> Messa
             )
         messages.put(connection, message)
         sender = (message.from_workspace, message.from_project)
-        by = {"agent": message.from_agent, "session": message.from_session}
-        audit.put(connection, told_in(memory, "message-send", sender, subject=message.id, **by))
+        agent, session = message.from_agent, message.from_session
+        told = told_in(memory, "message-send", sender, subject=message.id, agent=agent, session=session)
+        audit.put(connection, told)
     return None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.budget import MaxBytes, shortened_rows
 from ai_memory.operations.configured import configured, stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
@@ -64,6 +65,7 @@ def read_page(
     *,
     path: Annotated[str | None, Field("page path", flags=("-p", "--path"), positional=True)] = None,
     query: Annotated[str | None, Field("best match, when no path", aliases=("q", "search"))] = None,
+    max_bytes: MaxBytes = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> ReadPage:
@@ -88,7 +90,12 @@ def read_page(
         gaps = (*snapshot.gaps, *asked, *([in_full(page.fault)] if page.fault else []))
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
     found_by: Literal["path", "query"] = "query" if path is None else "path"
-    return ReadPage(scope, (_full(page, links),), found_by, expired, gaps)
+    whole = _full(page, links)
+    (shown,) = shortened_rows((whole,), max_bytes)
+    if shown.body != whole.body:
+        left = len(whole.body.encode()) - len(shown.body.encode())
+        gaps = (*gaps, f"the body is cut: {left:,} of {len(whole.body.encode()):,} bytes are left out")
+    return ReadPage(scope, (shown,), found_by, expired, gaps)
 
 
 def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[str]) -> Page:
@@ -173,6 +180,7 @@ def recent(
     *,
     limit: Limit = 10,
     after: Annotated[str | None, Field("`next` of the answer before")] = None,
+    max_bytes: MaxBytes = None,
     everywhere: Everywhere = False,
     workspace: Workspace = None,
     project: ProjectName = None,
@@ -185,8 +193,11 @@ def recent(
         cursor = _cursor(after) if after else None
         found, omitted = _newest(snapshot, None if everywhere else scope, cursor, limit)
         gaps = (*snapshot.gaps, *untold)
-    following = f"{found[-1].updated_at_us}:{found[-1].ref}" if omitted else None
-    return RecentPages(scope, tuple(map(page_row, found)), following, gaps, omitted)
+    rows = shortened_rows(tuple(map(page_row, found)), max_bytes, text="title")
+    omitted += len(found) - len(rows)
+    last = found[len(rows) - 1] if rows else None
+    following = f"{last.updated_at_us}:{last.ref}" if omitted and last else None
+    return RecentPages(scope, rows, following, gaps, omitted)
 
 
 def _newest(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
 from ai_memory.model import Scope
+from ai_memory.operations.budget import MaxBytes
 from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
@@ -135,7 +136,7 @@ def search(
     include_superseded: Annotated[bool, Field("also pages that another one replaced", face="cli")] = False,
     pin_first: Annotated[bool, Field("pinned pages before the hits", face="cli")] = False,
     following: Annotated[int, Field("passages shown after the best one", ge=0, le=2, face="cli")] = 0,
-    max_bytes: Annotated[int | None, Field("room for the hits, in bytes", ge=200, face="cli")] = None,
+    max_bytes: MaxBytes = None,
     max_tokens: Annotated[int | None, Field("room for the hits, in tokens", ge=50, face="cli")] = None,
     abstain: Annotated[
         bool,
@@ -293,7 +294,7 @@ def _raw_packed(rows: tuple[RawHit, ...], room: int) -> tuple[RawHit, ...]:
 
 def search_text(result: Found) -> str:
     """Two lines a hit: where it is, and the part that matched. With `explain`, why."""
-    lines = [line for hit in result.hits for line in _hit_lines(hit, result.scope)]
+    lines = [line for hit in result.hits for line in hit_lines(hit, result.scope)]
     if not result.hits:
         lines.append("nothing relevant found" if result.abstained else "no results")
     if result.raw_hits:
@@ -306,7 +307,8 @@ def search_text(result: Found) -> str:
     return "\n".join(lines)
 
 
-def _hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
+def hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
+    """Where the hit is and the part that matched, as `search` shows it."""
     name = label_from(Address(hit.workspace, hit.project, hit.path), scope)
     part = f" › {hit.heading}" if hit.heading and hit.heading != hit.title else ""
     mark = " · pinned" if hit.pinned else ""

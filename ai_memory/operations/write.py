@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Tier = Literal["working", "episodic", "semantic", "procedural"]
 Outcome = Literal["created", "changed", "unchanged"]
 Body = Annotated[str, Field("markdown", flags=("-b", "--body"), piped=True)]
-ExpectedVersion = Annotated[str | None, Field("refuse when the page is at another version")]
+ExpectedVersion = Annotated[
+    str | None, Field("refuse when the page is at another version", aliases=("expected_page_id",))
+]
 PagePath = Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)]
 
 
@@ -86,7 +88,7 @@ def write_page(
     where, ref = locate(memory, path or default_path(kept, clean(memory, body)), workspace, project, write=True)
     changes = named_keys(title=kept, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
     session = _known_session(memory, session_id) if session_id else None
-    with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session)) as change:
+    with memory.writing(f"write {ref.path}", trailers=session_trailers(memory, session)) as change:
         before = change.page(ref)
         given = _with_body(before, body, changes, ref)
         check_size(given)
@@ -210,7 +212,8 @@ def _known_session(memory: "Memory", name: str) -> str:
     return known_session(memory, name)
 
 
-def _trailers(memory: "Memory", session: str | None) -> dict[str, str]:
+def session_trailers(memory: "Memory", session: str | None = None) -> dict[str, str]:
+    """What a commit says of the session and the agent that wrote."""
     named = {"Session": session or memory.caller.session_id, "Agent": memory.caller.agent}
     return {key: value for key, value in named.items() if value}
 

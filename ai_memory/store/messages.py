@@ -133,7 +133,8 @@ def claim(connection: Connection, place: Place, taker: Taker, *, identifier: str
     one = " AND id = ?" if identifier is not None else ""
     row = connection.execute(
         f"UPDATE messages SET state = 'claimed', claimed_at_us = ?, claimed_by_agent = ?, claimed_by_session = ?"
-        f" WHERE id = (SELECT id FROM messages WHERE {_WAITS}{one} ORDER BY sent_at_us, id LIMIT 1) RETURNING {_COLUMNS}",
+        f" WHERE id = (SELECT id FROM messages WHERE {_WAITS}{one} ORDER BY sent_at_us, id LIMIT 1)"
+        f" RETURNING {_COLUMNS}",
         (
             *(taker.at_us, taker.agent, taker.session),
             *(*place, taker.at_us, *(() if identifier is None else (identifier,))),

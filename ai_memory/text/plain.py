@@ -54,7 +54,7 @@ def plain(text: str) -> str:
 
 
 def clip(text: str, limit_bytes: int) -> str:
-    """The text in at most so many bytes of UTF-8, cut between two words where that loses little; `…` where it was cut."""
+    """The text in at most so many bytes of UTF-8, cut between words where that loses little; `…` where it was cut."""
     content = text.encode("utf-8", "replace")
     if len(content) <= limit_bytes:
         return text

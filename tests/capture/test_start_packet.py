@@ -330,7 +330,9 @@ def test_mail_that_is_not_over_is_counted_in_text_and_status(furnished: House) -
     )
 
 
-@pytest.mark.parametrize("content", ["", "[1]", '{"v":1}', '{"v":1,"until_us":["x",null,{}]}', '{"v":2,"until_us":[1]}'])
+@pytest.mark.parametrize(
+    "content", ["", "[1]", '{"v":1}', '{"v":1,"until_us":["x",null,{}]}', '{"v":2,"until_us":[1]}']
+)
 def test_mail_that_cannot_be_counted_is_none(furnished: House, content: str) -> None:
     mail(furnished, content)
     assert furnished.start().answer["systemMessage"] == "memory: 3 rules, 2 gotchas"

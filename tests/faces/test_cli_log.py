@@ -77,6 +77,7 @@ def with_kept_settings(room: Room) -> None:
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
+    "edit-page": (with_page, ("notes/a.md", "--old", "A", "--new", "B"), "edit"),
     "append": (with_page, ("notes/a.md", "-b", "more"), "append"),
     "set": (with_page, ("notes/a.md", "--tag", "+x"), "set"),
     "move": (with_page, ("notes/a.md", "notes/b.md"), "move"),
@@ -105,8 +106,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
 }
 """Operation → what must be there before, its words, and how the log names it."""
 
-TELLS_NOTHING = {"init", "reindex"}
-"""The first makes what is not there; the other makes again what can be made again."""
+TELLS_NOTHING = {"init", "reindex", "capture-turn"}
+"""They make what is not there; make again what can be made again; leave an event, which the log tells by itself."""
 
 
 def test_every_operation_that_changes_something_has_its_scene() -> None:

@@ -220,7 +220,9 @@ def test_a_long_list_keeps_to_its_room(desk: Room) -> None:
     answer = desk.json("message", "list", "--project", "till", "--max-bytes", "1500", "--body-max-chars", "300")
     assert 1 <= len(answer["messages"]) < 5
     assert (answer["total"], answer["omitted"]) == (5, 5 - len(answer["messages"]))
-    [one] = desk.json("message", "list", "--project", "till", "--max-bytes", "700", "--body-max-chars", "8000")["messages"]
+    [one] = desk.json("message", "list", "--project", "till", "--max-bytes", "700", "--body-max-chars", "8000")[
+        "messages"
+    ]
     assert one["is_cut"]
     assert one["body"].endswith("…")
     assert len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()) <= 700
@@ -304,9 +306,7 @@ def test_killed_while_taking_it_is_taken_or_not_and_never_lost(
     assert (row["state"], row["body"]) == ("claimed" if at == "told" else "pending", "One")
 
 
-def test_a_count_that_changes_while_it_is_written_is_written_again(
-    desk: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_count_that_changes_while_it_is_written_is_written_again(desk: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     memory, outbox = memory_of(desk), Outbox(DataDir(desk.data_dir))
     put = Outbox.put
     late = iter(["Two"])
@@ -329,7 +329,9 @@ def test_a_start_is_told_how_many_wait_and_no_word_of_them(desk: Room) -> None:
     (desk.data_dir / "locks" / "drain.beat").touch()
     words = [sys.executable, "-m", "ai_memory", "hook", "--event", "session-start", "--agent", "claude-code"]
     payload = {"session_id": "9d3f0a5e-1111-4222-8333-444455556666", "cwd": str(desk.checkout), "source": "startup"}
-    done = subprocess.run(words, input=json.dumps(payload), capture_output=True, text=True, cwd=desk.checkout, check=True)
+    done = subprocess.run(
+        words, input=json.dumps(payload), capture_output=True, text=True, cwd=desk.checkout, check=True
+    )
     assert "1 message waits for default/shop: memory_message_pop or `ai-memory message pop` takes" in done.stdout
     assert "1 message" in json.loads(done.stdout)["systemMessage"]
     assert "Obey" not in done.stdout
