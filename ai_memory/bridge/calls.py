@@ -23,7 +23,7 @@ from ai_memory.text.fences import NOTICE, fence, neutralise
 LOCK_TIMEOUT_S = 5.0
 """Decision A12: an agent waits less than a person."""
 
-FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json"))
+FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json", "toon"))
 """What every tool with rows takes besides its operation's parameters."""
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -144,15 +144,25 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
 def told(operation: Operation, result: Any, form: str) -> str:
     """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
     has_stored_text = bool(operation.noun) or (operation.read_only and hasattr(result, "pages"))
-    if form == "json":
+    if form != "md":
         answer = {**answer_json(result), "notice": NOTICE} if has_stored_text else answer_json(result)
-        return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+        return neutralise(_toon(answer, operation) if form == "toon" else _compact(answer))
     text = operation.load_text()(result)
     if operation.is_fenced:
         body = text.rstrip("\n") + "\n"
     else:
         body = fence(text) if has_stored_text else neutralise(text).rstrip("\n") + "\n"
     return body + about(result)
+
+
+def _compact(answer: Mapping[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+
+
+def _toon(answer: Mapping[str, Any], operation: Operation) -> str:
+    from ai_memory.operations.toon import toon_text  # a package that few have
+
+    return toon_text(answer, operation.noun)
 
 
 def about(result: Any) -> str:

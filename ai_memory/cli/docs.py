@@ -51,7 +51,7 @@ def cli_page() -> str:
             under a plural noun, `gaps` (what failed) and `omitted` (rows left out). A fault is
             `{"v":1,"ok":false,"error":{"code","message","hint"}}`, where `code` is `not_found`, `invalid`,
             `conflict`, `busy`, `refused_scope` or `internal`.
-            Commands with rows take `--format md|json|table`.
+            Commands with rows take `--format md|json|toon|table`.
             """
         ),
         "\n| exit code | meaning |\n|---|---|",
@@ -115,7 +115,8 @@ def mcp_page() -> str:
         cleandoc(
             """
             `ai-memory mcp-bridge` serves these tools over stdio. Profile `core` is what most agents need, `full`
-            has all. Answers are text. Tools with rows take `format`: `md` or `json`.
+            has all. Answers are text. Tools with rows take `format`: `md`, `json` or `toon`,
+            which needs the extra `toon`.
 
             A line that cannot be read as JSON is answered with the id null and -32700. A message that is no request,
             or is nested too deeply and has an id that can be found all the same, gets -32600 under its id.

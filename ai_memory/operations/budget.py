@@ -3,19 +3,24 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 
 from ai_memory.operations.answer import as_json
 from ai_memory.operations.field import Field
 from ai_memory.text.plain import clip
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 MaxBytes = Annotated[int | None, Field("room, in bytes", ge=200)]
 """A token is four of them (decision C10)."""
 
-T = TypeVar("T", bound="DataclassInstance")
+
+
+class Row(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+T = TypeVar("T", bound=Row)
 
 
 def shortened_rows(rows: Sequence[T], max_bytes: int | None, *, text: str = "body") -> tuple[T, ...]:

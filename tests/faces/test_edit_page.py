@@ -52,7 +52,10 @@ def test_what_does_not_stand_there_once_is_refused(room: Room, page: Path, old: 
 
 def test_passages_that_overlap_are_two(room: Room) -> None:
     room.ok("write-page", "-p", "notes/b.md", "-b", "aaa\n")
-    assert "stands 2 times" in room.json("edit-page", "notes/b.md", "--old", "aa", "--new", "b", code=5)["error"]["message"]
+    assert (
+        "stands 2 times"
+        in room.json("edit-page", "notes/b.md", "--old", "aa", "--new", "b", code=5)["error"]["message"]
+    )
 
 
 def test_another_version_and_a_page_that_is_not_there_are_refused(room: Room, page: Path) -> None:
