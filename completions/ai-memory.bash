@@ -75,8 +75,8 @@ _ai_memory() {
         "bench retrieval") words="--set --limit --abstain --no-abstain --data-dir --lock-timeout --json --help" ;;
         "bench self") words="--data-dir --lock-timeout --json --help" ;;
         "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "read-page") words="-p --path --query --max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "read-page") words="-p --path --query --include-related --related-depth --max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --entity --abstract --workspace --project --data-dir --lock-timeout --json --help" ;;
         "edit-page") words="-p --path --old --new --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
@@ -95,10 +95,10 @@ _ai_memory() {
         "status") words="--line --workspace --project --data-dir --lock-timeout --json --help" ;;
         "briefing") words="-n --recent --settled-first --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "explore") words="-n --recent --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "handoff begin") words="-b --body --file --open-question --next-step --file-touched --to-agent --expires-at --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff begin") words="-b --body --file --open-question --next-step --file-touched --to-agent --expires-at --cwd --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff list") words="--state --all -n --limit --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "handoff show") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
-        "handoff accept") words="--agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff accept") words="--cwd --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff cancel") words="--all --older-than --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff reopen") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "message send") words="--to -b --body --file --subject --to-workspace --expires-at --agent --session --workspace --from-workspace --project --from-project --data-dir --lock-timeout --json --help" ;;

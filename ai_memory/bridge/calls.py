@@ -132,7 +132,7 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
     completed = dict(given)
     path = given.get("path")
     is_elsewhere = given.get("scope") not in (None, "", "project")
-    is_named = bool(given.get("project") or given.get("from_project"))
+    is_named = bool(given.get("project") or given.get("from_project") or given.get("scopes"))
     names_project = is_named or is_elsewhere or (isinstance(path, str) and ":" in path)
     if "workspace" in names and pins.workspace and not given.get("workspace") and not names_project:
         completed["workspace"] = pins.workspace

@@ -13,7 +13,6 @@ MaxBytes = Annotated[int | None, Field("room, in bytes", ge=200)]
 """A token is four of them (decision C10)."""
 
 
-
 class Row(Protocol):
     """Any dataclass."""
 
@@ -41,7 +40,7 @@ def shortened_rows(rows: Sequence[T], max_bytes: int | None, *, text: str = "bod
 
 
 def _shortened(row: T, text: str, over: int) -> T:
-    whole = getattr(row, text, "")
+    whole = getattr(row, text, None) or ""
     changed: dict[str, Any] = {text: clip(whole, max(0, len(whole.encode("utf-8", "replace")) - over))}
     if hasattr(row, "is_cut"):
         changed["is_cut"] = True

@@ -30,7 +30,9 @@ class Field:
     """The CLI reads it from stdin when it is `-`, and from a file with `--file`."""
     metavar: str = ""
     face: Literal["both", "cli", "bridge"] = "both"
-    """The only face that shows it."""
+    """The only face that has it."""
+    is_unlisted: bool = False
+    """The bridge takes it, the schema does not name it: what is seldom wanted must not cost tokens in every session."""
 
 
 Workspace = Annotated[str | None, Field("another workspace")]

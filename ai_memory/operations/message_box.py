@@ -160,7 +160,7 @@ def message_cancel(
     memory: "Memory",
     *,
     message_id: MessageId = None,
-    every: Annotated[bool, Field("all that wait", flags=("--all",))] = False,
+    every: Annotated[bool, Field("all that wait", aliases=("all",), flags=("--all",))] = False,
     box: Annotated[Literal["inbox", "outbox"], Field("of those sent by this project, or to it")] = "outbox",
     confirm: Annotated[bool, Field("with all: do it; without, they are only shown")] = False,
     workspace: Workspace = None,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ai_memory.store.state_sessions import Observation, Session
 
 STORED_KINDS = (*KINDS, "handoff-claimed")
+TOOL_CHARS = 4_000
+"""Of each text that a model is shown, unless it asks for more; a person is shown all of it."""
 LATEST_US = 30 * DAY_US
 """A session without an event for longer is not what "the last one" means."""
 AgentName = Annotated[str | None, Field("only this agent's", metavar="AGENT")]
@@ -179,7 +181,7 @@ class ReadSession:
     total: int
     """Observations that fit, on all pages."""
     order: str
-    body_max_chars: int
+    body_max_chars: int | None
     gaps: tuple[str, ...]
     omitted: int
 
@@ -195,7 +197,7 @@ def session(
     order: Annotated[Literal["asc", "desc"], Field("by time")] = "asc",
     limit: Annotated[int, Field("observations at most", ge=1, le=1000, flags=("-n", "--limit"))] = 50,
     offset: Annotated[int, Field("observations to skip", ge=0)] = 0,
-    body_max_chars: Annotated[int, Field("characters of each text", ge=200, le=16_384)] = 4_000,
+    body_max_chars: Annotated[int | None, Field("characters of each text; of a tool 4000", ge=200, le=16_384)] = None,
     max_bytes: MaxBytes = None,
     workspace: Workspace = None,
     project: ProjectName = None,
@@ -229,6 +231,8 @@ def session(
             )
         [row] = session_rows(connection, snapshot, [found])
         gaps = (*snapshot.gaps, *untold)
+    if body_max_chars is None and memory.caller.face == "bridge":
+        body_max_chars = TOOL_CHARS
     told = tuple(_cut(observation_row(one), body_max_chars) for one in rows)
     told = shortened_rows(told, max_bytes, text="output")
     return ReadSession(scope, row, told, total, order, body_max_chars, gaps, max(0, total - offset - len(told)))
@@ -248,8 +252,10 @@ def _latest(memory: "Memory", connection: "Connection", scope: Scope | None) -> 
     return found
 
 
-def _cut(row: ObservationRow, most: int) -> ObservationRow:
-    """The row with each text in at most so many characters, `…` where it was cut."""
+def _cut(row: ObservationRow, most: int | None) -> ObservationRow:
+    """The row with each text in at most so many characters, `…` where it was cut; None cuts nothing."""
+    if most is None:
+        return row
     texts = {name: getattr(row, name) for name in ("input", "output", "text")}
     long = {name: text[: most - 1] + "…" for name, text in texts.items() if len(text) > most}
     return replace(row, **long) if long else row
