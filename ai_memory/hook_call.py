@@ -105,6 +105,8 @@ class Call:
         self.data_dir = data_dir
         self.flags = flags
         self.is_off = is_off
+        self.is_staying = False
+        """Whether this process goes on after the call: see `hook_spool.kick`."""
         self.now_us = time.time_ns() // 1000
         self.process = self._agent_process()
         self.route = ""
@@ -531,7 +533,7 @@ class Call:
         event["extra"] = {"handoff": handoff}
         hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
-        hook_spool.kick(self.data_dir, "handoff-claimed", 0)
+        hook_spool.kick(self.data_dir, "handoff-claimed", 0, is_staying=self.is_staying)
 
 
 def _in_time(look: "Callable[[], Any]") -> "Any":

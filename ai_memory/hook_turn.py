@@ -43,10 +43,11 @@ def take_turn(
     payload = {"session_id": session, "cwd": cwd, **said}
     is_off = hook_call.is_off(environ)
     call = hook_call.Call(options, payload, agent=agent, data_dir=data_dir, flags=[], is_off=is_off)
+    call.is_staying = True
     is_alive = hook_spool.is_drain_alive(data_dir)
     turn = Turn(*call.put())
     if turn.outcome == "accepted":
-        is_alive = hook_spool.kick(data_dir, call.kind, 0) or is_alive
+        is_alive = hook_spool.kick(data_dir, call.kind, 0, is_staying=True) or is_alive
     if turn.outcome != "refused" and not is_off and not call.pause():
         turn.text = _told(call, is_alive=is_alive)
     return turn

@@ -1,6 +1,7 @@
 """`capture-turn`: a client without hooks is remembered, and its first turn is told what a start is told."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,16 @@ def test_turns_become_a_session_and_telling_one_twice_is_once(zed: Room) -> None
     assert (session["agent"], session["project"], session["state"]) == ("zed", "shop", "open")
     turn(zed, 0, "Mend the retry budget.")
     assert len(drained(zed)) == 3
+
+
+def test_a_drain_is_started_and_this_process_stays_where_it_is(zed: Room) -> None:
+    (zed.data_dir / "locks" / "drain.beat").unlink()
+    assert turn(zed, 0, "Mend the retry budget.").startswith("kept")
+    assert Path.cwd() == zed.checkout
+    deadline = time.monotonic() + 60
+    while not zed.json("sessions")["sessions"]:
+        assert time.monotonic() < deadline, "no drain applied the turn"
+        time.sleep(0.05)
 
 
 def test_answers_are_kept_where_the_person_asked_for_them(zed: Room) -> None:

@@ -1,4 +1,4 @@
-"""What reads take besides their question: room in bytes, arguments that are not listed, the latest session, a folder."""
+"""What reads take besides their question: room in bytes, arguments not listed, the latest session, a folder."""
 
 import json
 from pathlib import Path
