@@ -23,7 +23,7 @@ from ai_memory.text.fences import NOTICE, fence, neutralise
 LOCK_TIMEOUT_S = 5.0
 """Decision A12: an agent waits less than a person."""
 
-FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json"))
+FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json", "toon"))
 """What every tool with rows takes besides its operation's parameters."""
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -33,13 +33,22 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "memory_delete_page": {"path": "notes/retry-budget.md"},
     "memory_recent": {"limit": 5},
     "memory_sessions": {"limit": 5},
-    "memory_session": {"session": "7d3f0a5e", "limit": 20},
+    "memory_read_session_observations": {"session": "7d3f0a5e", "limit": 20},
     "memory_finalize_session": {"session": "7d3f0a5e"},
     "memory_status": {},
     "memory_handoff_begin": {"summary": "The till rounds now; the tax is left."},
     "memory_handoff_list": {},
     "memory_handoff_accept": {},
     "memory_handoff_cancel": {"handoff_id": "019ad0f0e000"},
+    "memory_edit_page": {"path": "notes/retry-budget.md", "old": "At most 3 tries.", "new": "At most 5 tries."},
+    "memory_capture_turn": {"session": "thread-7", "index": 0, "role": "user", "text": "Mend the retry budget."},
+    "memory_briefing": {},
+    "memory_explore": {"focus": "retry budget"},
+    "memory_message_send": {"to_project": "till", "body": "The price list has a new column."},
+    "memory_message_list": {},
+    "memory_message_pop": {},
+    "memory_message_cancel": {"message_id": "019ad0f0e000"},
+    "memory_install_self_routing": {"compact": True},
 }
 """A valid call of each tool, shown with a refusal."""
 
@@ -123,7 +132,8 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
     completed = dict(given)
     path = given.get("path")
     is_elsewhere = given.get("scope") not in (None, "", "project")
-    names_project = bool(given.get("project")) or is_elsewhere or (isinstance(path, str) and ":" in path)
+    is_named = bool(given.get("project") or given.get("from_project") or given.get("scopes"))
+    names_project = is_named or is_elsewhere or (isinstance(path, str) and ":" in path)
     if "workspace" in names and pins.workspace and not given.get("workspace") and not names_project:
         completed["workspace"] = pins.workspace
     if "project" in names and pins.project and not given.get("workspace") and not names_project:
@@ -134,15 +144,25 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
 def told(operation: Operation, result: Any, form: str) -> str:
     """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
     has_stored_text = bool(operation.noun) or (operation.read_only and hasattr(result, "pages"))
-    if form == "json":
+    if form != "md":
         answer = {**answer_json(result), "notice": NOTICE} if has_stored_text else answer_json(result)
-        return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+        return neutralise(_toon(answer, operation) if form == "toon" else _compact(answer))
     text = operation.load_text()(result)
     if operation.is_fenced:
         body = text.rstrip("\n") + "\n"
     else:
         body = fence(text) if has_stored_text else neutralise(text).rstrip("\n") + "\n"
     return body + about(result)
+
+
+def _compact(answer: Mapping[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+
+
+def _toon(answer: Mapping[str, Any], operation: Operation) -> str:
+    from ai_memory.operations.toon import toon_text  # a package that few have
+
+    return toon_text(answer, operation.noun)
 
 
 def about(result: Any) -> str:
