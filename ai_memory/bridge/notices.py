@@ -124,7 +124,7 @@ class Progress:
         while True:
             await anyio.sleep(PROGRESS_S)
             if not self._counts:
-                await self._session.report_progress(round(time.monotonic() - started, 1), None, "at work")
+                await self._session.report_progress(round(time.monotonic() - started, 3), None, "at work")
                 continue
             done, total = self._reported
             if done > told:

@@ -26,7 +26,7 @@ _BARE = re.compile(rf"(?<![\w`/-])(?:ai-memory ({_NAMES})|({_TELLING}))(?![\w-])
 _BOTH_WAYS = re.compile(r"pass [^;]* on the command line(?:, or --file FILE)?; (\w+) in a tool call")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*\b")
 _ALTERNATIVE = re.compile(r",? or [^.,;]*?--[a-z][^.,;]*")
-_SENTENCE_WITH_FLAG = re.compile(r"[^.]*(?<![\w-])--[a-z][^.]*\.\s*")
+_SENTENCE_WITH_FLAG = re.compile(r"\s*[^.]*(?<![\w-])--[a-z][^.]*\.")
 
 
 def in_tools(text: str, operation: Operation, served: Collection[str]) -> str:
