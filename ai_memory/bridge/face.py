@@ -111,7 +111,7 @@ class Face:
     async def get_prompt(self, _context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """One message, as the person's."""
         try:
-            text = prompts.text_of(params.name, params.arguments or {})
+            text = prompts.text_of(params.name, params.arguments or {}, self._names)
         except MemoryFault as fault:
             raise MCPError(code=types.INVALID_PARAMS, message=f"{fault.message}; {fault.hint}") from fault
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))

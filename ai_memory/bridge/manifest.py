@@ -15,8 +15,7 @@ from ai_memory.bridge.instructions import INSTRUCTIONS
 from ai_memory.bridge.options import MANIFEST_FORMAT
 from ai_memory.bridge.shapes import output_schema
 from ai_memory.bridge.takes import tool_parameters
-from ai_memory.bridge.wording import for_tools
-from ai_memory.operations.signature import json_schema
+from ai_memory.operations.signature import json_schema, tool_text
 from ai_memory.operations.table import OPERATIONS, Operation
 
 MANIFEST = Path(__file__).with_name("manifest.json")
@@ -39,7 +38,7 @@ def tool(operation: Operation, *, structured: bool = False) -> dict[str, Any]:
     """One entry of tools/list: flat schema, title, all four hints; an output schema only on demand (decision C11)."""
     return {
         "name": operation.tool,
-        "description": for_tools(" ".join((operation.load().__doc__ or "").split())),
+        "description": " ".join(tool_text(operation.load()).split()),
         **({"outputSchema": output_schema(operation)} if structured else {}),
         "inputSchema": json_schema(tool_parameters(operation)),
         "annotations": {

@@ -1,7 +1,7 @@
 """Prompts that a person picks in the client: the same words that the skills hold. Knows nothing of the SDK."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ai_memory.errors import UsageFault, echo
@@ -42,11 +42,15 @@ PROMPTS: tuple[Prompt, ...] = (
 )
 BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
+_TOOL = re.compile(r"\bmemory_[a-z_]+")
+_SENTENCE = re.compile(r"\s*\S[^.]*\.|.+", re.DOTALL)
 _FRONT = re.compile(r"\A---\n.*?\n---\n(?:<!-- [^\n]* -->\n)?", re.DOTALL)
 
 
-def text_of(name: str, given: Mapping[str, str]) -> str:
-    """What the person's message says. Errors: UsageFault for an unknown prompt or argument."""
+def text_of(name: str, given: Mapping[str, str], served: Collection[str]) -> str:
+    """What the person's message says, to a model that has these tools. Errors: UsageFault for an unknown prompt or
+    argument.
+    """
     prompt = BY_NAME.get(name)
     if prompt is None:
         raise UsageFault(f"no prompt {echo(name)}", hint=f"there are {', '.join(BY_NAME)}")
@@ -55,7 +59,7 @@ def text_of(name: str, given: Mapping[str, str]) -> str:
             raise UsageFault(f"{name} takes no {echo(key)}", hint=f"it takes {', '.join(prompt.arguments)}")
         if len(value) > MOST_CHARACTERS:
             raise UsageFault(f"{key} is longer than {MOST_CHARACTERS}", hint="make it shorter")
-    return "\n\n".join([*_opening(prompt, given), *(_words_of(skill) for skill in prompt.skills)])
+    return "\n\n".join([*_opening(prompt, given), *(_words_of(skill, served) for skill in prompt.skills)])
 
 
 def _opening(prompt: Prompt, given: Mapping[str, str]) -> list[str]:
@@ -67,6 +71,7 @@ def _opening(prompt: Prompt, given: Mapping[str, str]) -> list[str]:
     return ["Before you begin, recall what memory holds on this task, and say in two sentences what you found.", *lines]
 
 
-def _words_of(skill: str) -> str:
-    texts = dict(skill_files())
-    return _FRONT.sub("", texts[f"ai-memory-{skill}"]).strip()
+def _words_of(skill: str, served: Collection[str]) -> str:
+    """The skill without its front and without sentences about tools that are not there."""
+    words = _FRONT.sub("", dict(skill_files())[f"ai-memory-{skill}"]).strip()
+    return "".join(one for one in _SENTENCE.findall(words) if set(_TOOL.findall(one)) <= set(served))

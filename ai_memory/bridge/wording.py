@@ -26,7 +26,6 @@ _BARE = re.compile(rf"(?<![\w`/-])(?:ai-memory ({_NAMES})|({_TELLING}))(?![\w-])
 _BOTH_WAYS = re.compile(r"pass [^;]* on the command line(?:, or --file FILE)?; (\w+) in a tool call")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*\b")
 _ALTERNATIVE = re.compile(r",? or [^.,;]*?--[a-z][^.,;]*")
-_SENTENCE_WITH_FLAG = re.compile(r"\s*[^.]*(?<![\w-])--[a-z][^.]*\.")
 
 
 def in_tools(text: str, operation: Operation, served: Collection[str]) -> str:
@@ -41,11 +40,6 @@ def in_tools(text: str, operation: Operation, served: Collection[str]) -> str:
     for part in re.split(r"(`[^`]*`)", text):
         kept += part if part.startswith("`") else _without_flags(part, arguments)
     return kept
-
-
-def for_tools(description: str) -> str:
-    """The description without its sentences about flags: those are for the command line."""
-    return _SENTENCE_WITH_FLAG.sub("", description).strip()
 
 
 def _without_flags(text: str, arguments: Mapping[str, Parameter]) -> str:

@@ -59,11 +59,22 @@ def _events(events: Iterable[Mapping[str, Any]], *, is_named: bool = True) -> st
     return "".join((f"event: {one['type']}\n" if is_named else "") + f"data: {json.dumps(one)}\n\n" for one in events)
 
 
+def _flat(tools: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Name of each tool → what a call of it says beside. Codex puts the tools of one MCP server into a name space."""
+    found: dict[str, dict[str, str]] = {}
+    for tool in tools:
+        name = str(tool.get("name"))
+        inner = tool.get("tools") if tool.get("type") == "namespace" else None
+        found |= {str(one["name"]): {"namespace": name} for one in inner} if inner else {name: {}}
+    return found
+
+
 def _responses(request: dict[str, Any], command: Plan, sentence: str, number: int) -> str:
     """Codex. *Source*: the Responses API of OpenAI."""
     given = request.get("input") or []
     done = sum(str(one.get("type", "")).endswith("_call_output") for one in given)
-    tool = _tool((str(tool.get("name")) for tool in request.get("tools") or []), command, done)
+    offered = _flat(request.get("tools") or [])
+    tool = _tool(offered, command, done)
     item: dict[str, Any]
     if tool is None:
         said = {"type": "output_text", "text": sentence, "annotations": []}
@@ -76,7 +87,7 @@ def _responses(request: dict[str, Any], command: Plan, sentence: str, number: in
             "name": tool[0],
             "status": "completed",
         }
-        item["arguments"] = json.dumps(tool[1])
+        item |= {"arguments": json.dumps(tool[1])} | offered[tool[0]]
     identifier = f"resp_{number}"
     whole = {"id": identifier, "object": "response", "status": "completed", "output": [item], "usage": _USAGE}
     return _events(

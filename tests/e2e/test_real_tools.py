@@ -87,7 +87,7 @@ def test_what_one_agent_wrote_and_handed_over_by_tools_the_other_takes_by_tools(
         session(stage, first, places, "Round the refunds.")
         told = said_in(model.requests[-1])
         assert f"created {PAGE}" in told, told
-        assert told.count("resolved_by") == len(FIRST)
+        assert told.count("· resolved_by remote") == len(FIRST)
         assert "round half to even, as the ledger does" in told
     assert BODY.splitlines()[-1] in ai_memory(stage, places.home, "read-page", PAGE)
 

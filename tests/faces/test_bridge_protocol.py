@@ -1,5 +1,6 @@
 """What the bridge offers beside tools: resources, prompts, completion, log messages, progress, structured answers."""
 
+import re
 import sys
 import threading
 import time
@@ -120,6 +121,19 @@ def test_prompts_hold_the_words_of_the_skills_and_what_the_person_filled_in() ->
             with pytest.raises(MCPError) as refused:
                 await client.get_prompt(name, arguments)
             assert refused.value.code == types.INVALID_PARAMS
+
+    talk(work)
+
+
+@pytest.mark.usefixtures("room")
+def test_prompts_name_only_tools_that_the_client_has() -> None:
+    async def work(client: Client, _: Face) -> None:
+        served = {tool.name for tool in (await client.list_tools()).tools}
+        for prompt in (await client.list_prompts()).prompts:
+            text = (await client.get_prompt(prompt.name)).messages[0].content.text
+            named = set(re.findall(r"memory_[a-z_]+\b", text)) - {"memory_"}
+            assert named <= served
+            assert "memory_query" in named
 
     talk(work)
 

@@ -8,8 +8,8 @@ import pytest
 from ai_memory.bridge.front import load_manifest
 from ai_memory.bridge.options import selected
 from ai_memory.bridge.takes import example, tool_parameters
-from ai_memory.bridge.wording import NEAREST, for_tools, in_tools
-from ai_memory.operations.signature import bind
+from ai_memory.bridge.wording import NEAREST, in_tools
+from ai_memory.operations.signature import bind, tool_text
 from ai_memory.operations.table import OPERATION_BY_TOOL
 
 ALL = frozenset(OPERATION_BY_TOOL)
@@ -58,8 +58,12 @@ def test_what_stands_in_for_a_command_is_a_tool_of_every_profile() -> None:
 
 
 def test_the_description_leaves_out_what_only_a_command_line_can() -> None:
-    told = for_tools("Close one. With --all it shows what it would close. Its page stays.")
-    assert told == "Close one. Its page stays."
+    def close() -> None:
+        """Close one. With --all it shows what it would close.
+        Its page stays.
+        """
+
+    assert tool_text(close) == "Close one.\nIts page stays."
 
 
 @pytest.fixture(scope="module")
