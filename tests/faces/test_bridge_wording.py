@@ -7,6 +7,7 @@ import pytest
 
 from ai_memory.bridge.front import load_manifest
 from ai_memory.bridge.options import selected
+from ai_memory.bridge.shapes import output_schema
 from ai_memory.bridge.takes import example, tool_parameters
 from ai_memory.bridge.wording import NEAREST, in_tools
 from ai_memory.operations.signature import bind, tool_text
@@ -108,3 +109,8 @@ def test_examples_are_what_the_schema_takes() -> None:
         found = tool_parameters(operation)
         assert set(example(operation)) <= {one.name for one in found}
         bind(found, example(operation))
+
+
+def test_every_answer_has_a_scope_to_tell() -> None:
+    for operation in OPERATION_BY_TOOL.values():
+        assert "scope" in output_schema(operation)["properties"], operation.tool
