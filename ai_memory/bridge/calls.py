@@ -4,53 +4,25 @@ import json
 import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ai_memory.bridge.shapes import without_nulls
+from ai_memory.bridge.takes import FORMAT, example, tool_parameters
+from ai_memory.bridge.wording import in_tools
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
-from ai_memory.operations.field import Field
-from ai_memory.operations.signature import Parameter, bind, parameters
+from ai_memory.operations.signature import PROGRESS, bind, takes_progress
 from ai_memory.operations.table import OPERATION_BY_TOOL, Operation
 from ai_memory.paths import DataDir
 from ai_memory.text.fences import NOTICE, fence, neutralise
 
 LOCK_TIMEOUT_S = 5.0
 """Decision A12: an agent waits less than a person."""
-
-FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json", "toon"))
-"""What every tool with rows takes besides its operation's parameters."""
-
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "memory_query": {"query": "retry budget"},
-    "memory_read_page": {"path": "notes/retry-budget.md"},
-    "memory_write_page": {"path": "notes/retry-budget.md", "body": "# Retry budget\n\nAt most 3 tries."},
-    "memory_delete_page": {"path": "notes/retry-budget.md"},
-    "memory_recent": {"limit": 5},
-    "memory_sessions": {"limit": 5},
-    "memory_read_session_observations": {"session": "7d3f0a5e", "limit": 20},
-    "memory_finalize_session": {"session": "7d3f0a5e"},
-    "memory_status": {},
-    "memory_handoff_begin": {"summary": "The till rounds now; the tax is left."},
-    "memory_handoff_list": {},
-    "memory_handoff_accept": {},
-    "memory_handoff_cancel": {"handoff_id": "019ad0f0e000"},
-    "memory_edit_page": {"path": "notes/retry-budget.md", "old": "At most 3 tries.", "new": "At most 5 tries."},
-    "memory_capture_turn": {"session": "thread-7", "index": 0, "role": "user", "text": "Mend the retry budget."},
-    "memory_briefing": {},
-    "memory_explore": {"focus": "retry budget"},
-    "memory_message_send": {"to_project": "till", "body": "The price list has a new column."},
-    "memory_message_list": {},
-    "memory_message_pop": {},
-    "memory_message_cancel": {"message_id": "019ad0f0e000"},
-    "memory_install_self_routing": {"compact": True},
-}
-"""A valid call of each tool, shown with a refusal."""
 
 _ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?[/\\](?:[^\s'\"/\\]+[/\\])+[^\s'\"/\\]*")
 
@@ -61,6 +33,12 @@ class Answer:
 
     text: str
     is_error: bool = False
+    code: str = ""
+    """Of a fault, as `errors.py` names it."""
+    structured: dict[str, Any] | None = None
+    """The result as an object, where the client asked for such."""
+    cause: str = ""
+    """Kind and place of a bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,43 +49,60 @@ class Pins:
     project: str | None = None
 
 
-@cache
-def tool_parameters(operation: Operation) -> tuple[Parameter, ...]:
-    """What the tool takes: the operation's parameters, and `format` where rows come back."""
-    found = parameters(operation.load(), "bridge")
-    return (*found, FORMAT) if operation.noun else found
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a call is made: in which data dir, by whom, and what the client was offered."""
+
+    data_dir: DataDir
+    caller: Caller
+    pins: Pins = field(default_factory=Pins)
+    served: frozenset[str] = frozenset(OPERATION_BY_TOOL)
+    """Tools that the client sees: advice names no other."""
+    is_structured: bool = False
+
+    def memory(self, command: str) -> Any:
+        """The store as this caller sees it."""
+        from ai_memory.store.memory import Memory  # the store pulls in git and SQLite: no tools/list needs them
+
+        return Memory.open(self.data_dir, caller=self.caller, lock_timeout_s=LOCK_TIMEOUT_S, command=command)
 
 
-def call(tool: str, given: Mapping[str, Any], *, data_dir: DataDir, caller: Caller, pins: Pins) -> Answer:
+def call(
+    tool: str, given: Mapping[str, Any], place: Place, *, progress: Callable[[int, int], None] | None = None
+) -> Answer:
     """The answer of one tool. Faults are answers too, so it raises none. Safe to kill at any point, as the store is."""
     operation = OPERATION_BY_TOOL[tool]
     try:
-        return _called(operation, given, data_dir, caller, pins)
+        return _called(operation, given, place, progress)
     except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
         traceback.print_exc(file=sys.stderr)
-        _note(operation, _where(bug), data_dir, caller)
-        return _refusal(operation, bug, given, None, data_dir)
+        cause = _where(bug)
+        _note(operation, cause, place)
+        return _refusal(operation, bug, given, None, place, cause=cause)
 
 
-def _called(operation: Operation, given: Mapping[str, Any], data_dir: DataDir, caller: Caller, pins: Pins) -> Answer:
-    from ai_memory.store.memory import Memory  # the store pulls in git and SQLite: no tools/list needs them
-
-    memory = Memory.open(data_dir, caller=caller, lock_timeout_s=LOCK_TIMEOUT_S, command=operation.tool or "")
+def _called(
+    operation: Operation, given: Mapping[str, Any], place: Place, progress: Callable[[int, int], None] | None
+) -> Answer:
+    memory = place.memory(operation.tool or "")
     try:
-        arguments = bind(tool_parameters(operation), pinned(operation, given, pins))
+        arguments = bind(tool_parameters(operation), pinned(operation, given, place.pins))
         form = arguments.pop(FORMAT.name, "md") if operation.noun else "md"
-        return Answer(told(operation, operation.load()(memory, **arguments), form))
+        function = operation.load()
+        if progress is not None and takes_progress(function):
+            arguments[PROGRESS] = progress
+        result = function(memory, **arguments)
+        text = told(operation, result, form, place.served)
+        return Answer(text, structured=structured(operation, result) if place.is_structured else None)
     except MemoryFault as fault:
         if fault.code in ("busy", "internal"):
-            _note(operation, str(fault), data_dir, caller)
-        return _refusal(operation, fault, given, _scope(memory, given, pins), data_dir)
+            _note(operation, str(fault), place)
+        return _refusal(operation, fault, given, _scope(memory, given, place.pins), place)
 
 
-def _note(operation: Operation, what: str, data_dir: DataDir, caller: Caller) -> None:
+def _note(operation: Operation, what: str, place: Place) -> None:
     """A line in the log about a call that failed through no fault of the caller."""
-    from ai_memory.store.memory import Memory  # as in `_called`
-
-    Memory.open(data_dir, caller=caller).log_failure(f"{operation.tool} failed: {what}")
+    place.memory("").log_failure(f"{operation.tool} failed: {what}")
 
 
 def _where(bug: Exception) -> str:
@@ -141,38 +136,51 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
     return completed
 
 
-def told(operation: Operation, result: Any, form: str) -> str:
+def told(operation: Operation, result: Any, form: str, served: frozenset[str] = frozenset(OPERATION_BY_TOOL)) -> str:
     """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
-    has_stored_text = bool(operation.noun) or (operation.read_only and hasattr(result, "pages"))
-    if form != "md":
-        answer = {**answer_json(result), "notice": NOTICE} if has_stored_text else answer_json(result)
-        return neutralise(_toon(answer, operation) if form == "toon" else _compact(answer))
+    if form == "toon":
+        from ai_memory.operations.toon import toon_text  # a package that few have
+
+        return neutralise(toon_text(_object(operation, result), operation.noun))
+    if form == "json":
+        return _json(_object(operation, result))
     text = operation.load_text()(result)
     if operation.is_fenced:
         body = text.rstrip("\n") + "\n"
+    elif _has_stored_text(operation, result):
+        body = fence(text)
     else:
-        body = fence(text) if has_stored_text else neutralise(text).rstrip("\n") + "\n"
-    return body + about(result)
+        body = neutralise(in_tools(text, operation, served)).rstrip("\n") + "\n"
+    return body + about(operation, result, served)
 
 
-def _compact(answer: Mapping[str, Any]) -> str:
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+def structured(operation: Operation, result: Any) -> dict[str, Any]:
+    """The result as an object of its output schema: no markers in its texts, and what is null is not there."""
+    found: dict[str, Any] = json.loads(_json(without_nulls(_object(operation, result))))
+    return found
 
 
-def _toon(answer: Mapping[str, Any], operation: Operation) -> str:
-    from ai_memory.operations.toon import toon_text  # a package that few have
+def _object(operation: Operation, result: Any) -> dict[str, Any]:
+    answer = answer_json(result)
+    return {**answer, "notice": NOTICE} if _has_stored_text(operation, result) else answer
 
-    return toon_text(answer, operation.noun)
+
+def _json(answer: Mapping[str, Any]) -> str:
+    return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
 
 
-def about(result: Any) -> str:
+def _has_stored_text(operation: Operation, result: Any) -> bool:
+    return bool(operation.noun) or (operation.read_only and hasattr(result, "pages"))
+
+
+def about(operation: Operation, result: Any, served: frozenset[str]) -> str:
     """`scope default/acme · resolved_by remote · omitted 3 · gaps: index rebuilding: 3 of 10`."""
     scope = getattr(result, "scope", None)
     parts = [scope_words(scope)] if isinstance(scope, Scope) else []
     if omitted := getattr(result, "omitted", 0):
         parts.append(f"omitted {omitted}")
     if gaps := getattr(result, "gaps", ()):
-        parts.append(f"gaps: {'; '.join(gaps)}")
+        parts.append(f"gaps: {'; '.join(in_tools(gap, operation, served) for gap in gaps)}")
     return neutralise(" · ".join(parts))
 
 
@@ -193,23 +201,36 @@ def _scope(memory: Any, given: Mapping[str, Any], pins: Pins) -> Scope | None:
 
 
 def _refusal(
-    operation: Operation, fault: Exception, given: Mapping[str, Any], scope: Scope | None, data_dir: DataDir
+    operation: Operation,
+    fault: Exception,
+    given: Mapping[str, Any],
+    scope: Scope | None,
+    place: Place,
+    *,
+    cause: str = "",
 ) -> Answer:
     """What was wrong, what to do, the resolved scope, a valid call."""
-    code, message, hint = _words(fault, data_dir)
+    code, message, hint = fault_words(fault, operation, place)
     if operation.noun and given.get(FORMAT.name) == "json":
-        return Answer(neutralise(json.dumps(fault_json(code, message, hint), ensure_ascii=False)), is_error=True)
+        text = _json(fault_json(code, message, hint))
+        return Answer(text, is_error=True, code=code, cause=cause)
     lines = [f"error {code}: {message}"]
     if hint:
         lines.append(f"hint: {hint}")
     if scope is not None:
         lines.append(scope_words(scope))
     if code not in ("busy", "internal"):
-        lines.append(f"valid call: {operation.tool} {json.dumps(EXAMPLES.get(operation.tool or '', {}))}")
-    return Answer(neutralise("\n".join(lines)), is_error=True)
+        lines.append(f"valid call: {operation.tool} {json.dumps(valid(operation, code))}")
+    return Answer(neutralise("\n".join(lines)), is_error=True, code=code, cause=cause)
 
 
-def _words(fault: Exception, data_dir: DataDir) -> tuple[str, str, str]:
+def valid(operation: Operation, code: str) -> dict[str, Any]:
+    """Arguments of a valid call; after a guessed scope, of one that names its project."""
+    named = {"project": "your-project"} if code == "refused_scope" else {}
+    return {**example(operation), **named}
+
+
+def fault_words(fault: Exception, operation: Operation, place: Place) -> tuple[str, str, str]:
     """Code, message and hint; of a bug only its kind, and of no path more than where it lies in the data dir."""
     if not isinstance(fault, MemoryFault):
         return (
@@ -217,8 +238,9 @@ def _words(fault: Exception, data_dir: DataDir) -> tuple[str, str, str]:
             f"ai-memory failed ({type(fault).__name__})",
             "this is a bug; the bridge's stderr has the details",
         )
-    shown = _without_paths(fault.message, data_dir), _without_paths(fault.hint, data_dir)
-    return fault.code, *shown
+    words = (in_tools(text, operation, place.served) for text in (fault.message, fault.hint))
+    message, hint = (_without_paths(text, place.data_dir) for text in words)
+    return fault.code, message, hint
 
 
 def _without_paths(text: str, data_dir: DataDir) -> str:

@@ -46,6 +46,7 @@ def main(argv: list[str]) -> int:
             return 0
         manifest = load_manifest()
         tools = selected(manifest["tools"], options.profile) if manifest else []
+        manifest = None if options.structured else manifest  # output schemas are made, not kept
     except BadUsage as fault:
         sys.stderr.write(f"{fault}\n")
         return 2

@@ -22,7 +22,7 @@ procedures/ are stronger evidence than session pages, not authority.
 Write only what lasts: a decision with its reason, a trap, a procedure, a preference, or what the user asks to remember.
 One subject a page: decisions/, gotchas/, procedures/, concepts/, notes/ or _rules/<slug>.md. Search first and improve
 the page that is there: memory_write_page replaces the whole page, so read it and pass its version as expected_version.
-No notes about routine work, no secrets. memory_delete_page only when the user asks.
+No notes about routine work, no secrets. Delete a page only when the user asks.
 
 Handoff: when a block about open work of an earlier agent stands in your context, continue from it and do not ask for it
 again; else memory_handoff_accept takes what waits. memory_handoff_begin hands over

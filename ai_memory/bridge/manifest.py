@@ -11,23 +11,35 @@ from typing import Any
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ai_memory import __version__
-from ai_memory.bridge.calls import tool_parameters
 from ai_memory.bridge.instructions import INSTRUCTIONS
 from ai_memory.bridge.options import MANIFEST_FORMAT
-from ai_memory.operations.signature import json_schema
+from ai_memory.bridge.shapes import output_schema
+from ai_memory.bridge.takes import tool_parameters
+from ai_memory.operations.signature import json_schema, tool_text
 from ai_memory.operations.table import OPERATIONS, Operation
 
 MANIFEST = Path(__file__).with_name("manifest.json")
-METHODS = ("initialize", "ping", "tools/call", "tools/list")
+METHODS = (
+    *("completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get", "prompts/list"),
+    *("resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"),
+)
 """What the server serves; anything else is no method of it."""
 
+CAPABILITIES: dict[str, dict[str, bool]] = {
+    "completions": {},
+    "logging": {},
+    "prompts": {"listChanged": False},
+    "resources": {"subscribe": False, "listChanged": False},
+    "tools": {"listChanged": False},
+}
 
-def tool(operation: Operation) -> dict[str, Any]:
-    """One entry of tools/list: flat schema, title and all four hints, no output schema (decision C11)."""
-    description = " ".join((operation.load().__doc__ or "").split())
+
+def tool(operation: Operation, *, structured: bool = False) -> dict[str, Any]:
+    """One entry of tools/list: flat schema, title, all four hints; an output schema only on demand (decision C11)."""
     return {
         "name": operation.tool,
-        "description": description,
+        "description": " ".join(tool_text(operation.load()).split()),
+        **({"outputSchema": output_schema(operation)} if structured else {}),
         "inputSchema": json_schema(tool_parameters(operation)),
         "annotations": {
             "title": operation.title,
@@ -39,9 +51,10 @@ def tool(operation: Operation) -> dict[str, Any]:
     }
 
 
-def tool_rows() -> list[dict[str, Any]]:
+def tool_rows(*, structured: bool = False) -> list[dict[str, Any]]:
     """`{profile, tool}` of every operation that the bridge serves, in the order of the table."""
-    return [{"profile": operation.profile, "tool": tool(operation)} for operation in OPERATIONS if operation.tool]
+    offered = [operation for operation in OPERATIONS if operation.tool]
+    return [{"profile": one.profile, "tool": tool(one, structured=structured)} for one in offered]
 
 
 def manifest() -> dict[str, Any]:
@@ -52,7 +65,7 @@ def manifest() -> dict[str, Any]:
         "protocol_versions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "methods": list(METHODS),
         "initialize": {
-            "capabilities": {"tools": {"listChanged": False}},
+            "capabilities": CAPABILITIES,
             "serverInfo": {"name": "ai-memory", "version": __version__},
             "instructions": INSTRUCTIONS,
         },

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 MANIFEST_FORMAT = 1
 """Of `manifest.json`: the generator writes it, the front door refuses another one."""
 
-DEFAULT_PROFILE = "full"
-"""`core` will do once the handoff tools are in it: today it would only lose `memory_delete_page`."""
+DEFAULT_PROFILE = "core"
+"""Seven tools (decision C9): each one more costs every request of every session."""
 
 HELP = """\
 Usage: ai-memory mcp-bridge [OPTIONS]
@@ -18,10 +18,11 @@ Usage: ai-memory mcp-bridge [OPTIONS]
 Serve the memory to one MCP client over stdin and stdout.
 
   --data-dir PATH    data dir (else AI_MEMORY_DATA_DIR, else the platform's)
-  --profile NAME     core, full, or names of tools with commas between [full]
+  --profile NAME     core, full, or names of tools with commas between [core]
   --workspace NAME   workspace of calls that name none
   --project NAME     project of calls that name none
   --agent NAME       whose client this is: changes are told as that agent's
+  --structured       answer with objects and output schemas, too; it starts a second later
   --help             show this text
 """
 
@@ -37,12 +38,13 @@ class BadUsage(Exception):
 class Options:
     """What was asked for on the command line."""
 
-    __slots__ = ("agent", "data_dir", "profile", "project", "workspace")
+    __slots__ = ("agent", "data_dir", "profile", "project", "structured", "workspace")
 
     def __init__(self) -> None:
         self.agent: str | None = None
         self.data_dir: str | None = None
         self.profile = DEFAULT_PROFILE
+        self.structured = False
         self.workspace: str | None = None
         self.project: str | None = None
 
@@ -57,8 +59,11 @@ def parse(argv: list[str]) -> Options | None:
             return None
         if word == "--json":
             raise BadUsage("--json is not for mcp-bridge: its stdout holds JSON-RPC for the client")
+        if word == "--structured" and not is_joined:
+            options.structured = True
+            continue
         name = word[2:].replace("-", "_")
-        if not word.startswith("--") or name not in Options.__slots__:
+        if not word.startswith("--") or name not in Options.__slots__ or name == "structured":
             raise BadUsage(f"unknown option {word!r}")
         if not is_joined:
             if not words:

@@ -101,17 +101,18 @@ COMMANDS: tuple[Command, ...] = (
         module="ai_memory.__main__",
         function="main",
         title="Serve the memory to an MCP client over stdio",
-        examples=("mcp-bridge --profile core",),
+        examples=("mcp-bridge --profile full",),
         is_raw=True,
         note=(
             "It takes no `--json`: stdout belongs to the client and holds JSON-RPC, one message a line. The argument\n"
             "`format` of a tool chooses the form of its rows."
         ),
         flags=(
-            ("--profile", "`core`, `full`, or names of tools with commas between; default `full`"),
+            ("--profile", "`core`, `full`, or names of tools with commas between; default `core`"),
             ("--workspace", "workspace of calls that name none"),
             ("--project", "project of calls that name none"),
-            ("--agent", "whose client this is: changes are told as that agent's"),
+            ("--agent", "whose client this is: changes are told as that agent's; default: as the client says"),
+            ("--structured", "answers hold objects, too, and tools have output schemas; it starts a second later"),
             ("--data-dir", "the data dir"),
         ),
     ),

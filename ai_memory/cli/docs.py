@@ -13,7 +13,7 @@ from ai_memory.cli.commands import ROWS, Command
 from ai_memory.cli.completions import FILE_NAMES, flags_of, script
 from ai_memory.cli.docs_harnesses import harnesses_page
 from ai_memory.config import SETTINGS
-from ai_memory.operations.signature import Parameter, parameters
+from ai_memory.operations.signature import Parameter, parameters, tool_text
 from ai_memory.operations.table import OPERATIONS, Operation
 from ai_memory.settings import Setting
 from ai_memory.text.limits import LIMITS
@@ -121,11 +121,15 @@ def mcp_page() -> str:
         MADE,
         cleandoc(
             """
-            `ai-memory mcp-bridge` serves these tools over stdio. Profile `core` is what most agents need, `full`
-            has all. Answers are text. Tools with rows take `format`: `md`, `json` or `toon`,
-            which needs the extra `toon`. An argument that is not listed is taken, though `tools/list` does not name it:
-            what is seldom wanted costs no tokens. `max_bytes` gives the rows of an answer that much room, as compact
-            JSON; a token is about four bytes. What has no room is counted in `omitted`, what is cut ends in `…`.
+            `ai-memory mcp-bridge` serves these tools over stdio. Profile `core`, the default, is what most agents need,
+            `full` has all; `--profile` also takes names of tools. Answers are text. Tools with rows take `format`:
+            `md`, `json`, or `toon`, which needs the extra of that name. With `--structured` answers hold an object,
+            too, and tools have output schemas, in which nothing is null: a member that has no value is left out.
+            [mcp-protocol.md](mcp-protocol.md) tells of prompts, resources, scope and errors.
+
+            An argument that is not listed is taken, though `tools/list` does not name it: what is seldom wanted costs
+            no tokens. `max_bytes` gives the rows of an answer that much room, as compact JSON; a token is about four
+            bytes. What has no room is counted in `omitted`, what is cut ends in `…`.
 
             A line that cannot be read as JSON is answered with the id null and -32700. A message that is no request,
             or is nested too deeply and has an id that can be found all the same, gets -32600 under its id.
@@ -142,7 +146,7 @@ def _tool(row: Operation) -> str:
     hints = {"read-only": row.read_only, "destructive": row.destructive, "idempotent": row.idempotent}
     told = ", ".join([f"profile {row.profile}", *(word for word, holds in hints.items() if holds)])
     rows = "".join(f"| `{one.name}` | {one.type} | {_argument(one)} |\n" for one in found)
-    text = cleandoc(row.load().__doc__ or "")
+    text = tool_text(row.load())
     table = f"| argument | type | meaning |\n|---|---|---|\n{rows}"
     return f"## `{row.tool}`\n\n{text}\n\n{told}; command `{row.name}`\n\n{table}"
 

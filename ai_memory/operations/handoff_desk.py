@@ -167,7 +167,7 @@ class HandoffDesk:
 
 def folder_in(memory: "Memory", scope: Scope) -> str:
     """The caller's folder if it lies in that project, else empty: what is made from elsewhere is for all of it."""
-    if scope.resolved_by is ResolvedBy.ROOTS:
+    if scope.resolved_by in (ResolvedBy.ROOTS, ResolvedBy.SESSION):
         return scope.root or ""
     try:
         here = resolve(memory, write=False)

@@ -115,7 +115,8 @@ def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[st
     page = snapshot.page(hits[0].ref) if hits else None
     if page is None:
         raise NotFound(
-            f"no page of {scope.workspace}/{scope.project} matches {echo(query)}", hint="try search with --all"
+            f"no page of {scope.workspace}/{scope.project} matches {echo(query)}",
+            hint="`ai-memory search --all` looks at all projects",
         )
     return page
 

@@ -1,10 +1,11 @@
 """Which workspace, project and page a call means: the one place where operations ask `scope/`."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ai_memory.errors import MemoryFault, RefusedScope, UsageFault, echo
-from ai_memory.model import PageRef, Scope
+from ai_memory.model import PageRef, ResolvedBy, Scope
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.scope.known import KnownProjects
 from ai_memory.scope.resolve import resolve as resolve_scope
@@ -31,8 +32,9 @@ def resolve(
     caller = memory.caller
     if write and not leaves:
         refuse_secrets(memory, workspace=workspace, project=project)
+    running = None if workspace or project else _of_session(memory)
     with nullcontext(snapshot) if snapshot is not None else memory.reading() as known:
-        scope = resolve_scope(
+        scope = running or resolve_scope(
             cwd=caller.cwd,
             home=caller.home,
             environ=caller.environ,
@@ -49,6 +51,26 @@ def resolve(
             hint="name it: --project NAME" if caller.face == "cli" else "name it: pass project",
         )
     return scope
+
+
+def _of_session(memory: "Memory") -> Scope | None:
+    """The project in which the caller's session began, when it is known and was no guess.
+
+    Only a bridge asks: it may be started anywhere, while hooks were told the session's folder. A command has a folder
+    of its own.
+    """
+    caller = memory.caller
+    if caller.face != "bridge" or not caller.session_id:
+        return None
+    from ai_memory.capture.batches import scope_of  # few callers stand in a session
+    from ai_memory.store.state_sessions import session
+
+    with memory.state_reading() as connection:
+        found = session(connection, caller.session_id) if connection is not None else None
+    scope = scope_of(found) if found else None
+    if scope is None or scope.is_guess:
+        return None
+    return replace(scope, resolved_by=ResolvedBy.SESSION, why=f"The session began there. {scope.why}", warnings=())
 
 
 def locate(

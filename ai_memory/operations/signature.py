@@ -44,6 +44,7 @@ _LONGEST_NUMBER = 400
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _LONGEST_TEXT = 8_192
 """Characters of any text but a page's body: as many as the longest field of a page has. Scrubbing more costs time."""
+_SENTENCE_WITH_FLAG = re.compile(r"\s*[^.]*(?<![\w-])--[a-z][^.]*\.")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 
@@ -264,3 +265,8 @@ def _short(value: Any) -> str:
 def takes_progress(function: Callable[..., Any]) -> bool:
     """Whether the operation reports how far it is."""
     return PROGRESS in inspect.signature(function).parameters
+
+
+def tool_text(function: Callable[..., Any]) -> str:
+    """The docstring as a tool's description: less the sentences that name flags, which are for the command line."""
+    return _SENTENCE_WITH_FLAG.sub("", inspect.cleandoc(function.__doc__ or "")).strip()

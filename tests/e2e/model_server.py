@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from model_dialects import answer
+from model_dialects import Plan, answer
 
 
 @dataclass
 class Model:
-    """Answers each turn with one command, then with one sentence. `requests`: what it was asked, in order."""
+    """Answers each turn with what it plans, then with one sentence. `requests`: what it was asked, in order."""
 
-    command: str
+    command: Plan
     sentence: str
     url: str = ""
     """With `/v1`, as the APIs of OpenAI have it; `root` is without."""
@@ -49,7 +49,7 @@ def _text(value: object) -> str:
 
 
 @contextmanager
-def serving(command: str, sentence: str) -> Iterator[Model]:
+def serving(command: Plan, sentence: str) -> Iterator[Model]:
     """The model, reachable at its `url` inside the block."""
     model = Model(command, sentence)
     lock = threading.Lock()

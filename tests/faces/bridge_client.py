@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-TRIAL = [sys.executable, str(Path(__file__).with_name("bridge_trial.py"))]
+TRIAL = [sys.executable, str(Path(__file__).with_name("bridge_trial.py")), "--profile", "full"]
 """The bridge with the tools of `bridge_trial.py` beside the real ones."""
 DEADLINE_S = 30.0
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ai_memory.bridge.calls import EXAMPLES, Pins, call, pinned, told, tool_parameters
+from ai_memory.bridge.calls import Pins, Place, call, pinned, told
+from ai_memory.bridge.takes import example, tool_parameters
 from ai_memory.model import Caller, ResolvedBy, Scope
 from ai_memory.operations.read import RecentPages
 from ai_memory.operations.rows import PageRow
@@ -101,15 +102,16 @@ def test_tools_with_rows_take_a_format_and_others_do_not() -> None:
 
 
 def test_every_tool_has_an_example_that_is_valid() -> None:
-    assert set(EXAMPLES) == set(OPERATION_BY_TOOL)
-    for name, example in EXAMPLES.items():
-        bind(tool_parameters(OPERATION_BY_TOOL[name]), example)
+    for operation in OPERATION_BY_TOOL.values():
+        given = example(operation)
+        bind(tool_parameters(operation), given)
+        assert given or operation.tool in ("memory_status", "memory_handoff_accept")
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> dict[str, Any]:
+def here(tmp_path: Path) -> Place:
     caller = Caller(cwd=str(tmp_path), environ={}, home=str(tmp_path / "home"), face="bridge")
-    return {"data_dir": DataDir(tmp_path / "data"), "caller": caller, "pins": Pins()}
+    return Place(DataDir(tmp_path / "data"), caller)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +124,8 @@ def here(tmp_path: Path) -> dict[str, Any]:
         ({"after": ["x"]}, "after is text"),
     ],
 )
-def test_a_refusal_says_what_was_wrong_and_shows_a_valid_call(
-    here: dict[str, Any], given: dict[str, Any], reason: str
-) -> None:
-    answer = call("memory_recent", given, **here)
+def test_a_refusal_says_what_was_wrong_and_shows_a_valid_call(here: Place, given: dict[str, Any], reason: str) -> None:
+    answer = call("memory_recent", given, here)
     assert answer.is_error
     assert answer.text.startswith("error invalid: ")
     assert reason in answer.text
@@ -133,21 +133,21 @@ def test_a_refusal_says_what_was_wrong_and_shows_a_valid_call(
     assert "Traceback" not in answer.text
 
 
-def test_a_refusal_tells_the_scope_that_the_call_would_have_had(here: dict[str, Any]) -> None:
-    answer = call("memory_read_page", {"path": "notes/none.md", "project": "acme"}, **here)
+def test_a_refusal_tells_the_scope_that_the_call_would_have_had(here: Place) -> None:
+    answer = call("memory_read_page", {"path": "notes/none.md", "project": "acme"}, here)
     assert answer.text.startswith("error not_found: ")
     assert "scope default/acme · resolved_by flag" in answer.text
 
 
-def test_a_refusal_is_json_when_json_was_asked_for(here: dict[str, Any]) -> None:
-    answer = call("memory_recent", {"limit": 0, "format": "json"}, **here)
+def test_a_refusal_is_json_when_json_was_asked_for(here: Place) -> None:
+    answer = call("memory_recent", {"limit": 0, "format": "json"}, here)
     assert answer.is_error
     assert json.loads(answer.text)["error"]["code"] == "invalid"
 
 
-def test_a_read_creates_no_data_dir(here: dict[str, Any]) -> None:
-    assert not call("memory_recent", {}, **here).is_error
-    assert not here["data_dir"].root.exists()
+def test_a_read_creates_no_data_dir(here: Place) -> None:
+    assert not call("memory_recent", {}, here).is_error
+    assert not here.data_dir.root.exists()
 
 
 def test_what_fails_through_no_fault_of_the_caller_stands_in_the_log(
@@ -160,10 +160,10 @@ def test_what_fails_through_no_fault_of_the_caller_stands_in_the_log(
         raise RuntimeError("the text of a page")
 
     monkeypatch.setattr(type(RECENT), "load", lambda _: broken)
-    assert call("memory_recent", {}, data_dir=data_dir, caller=caller, pins=Pins()).is_error
+    assert call("memory_recent", {}, Place(data_dir, caller)).is_error
     assert not data_dir.root.exists()
     data_dir.root.mkdir()
-    assert call("memory_recent", {}, data_dir=data_dir, caller=caller, pins=Pins()).is_error
+    assert call("memory_recent", {}, Place(data_dir, caller)).is_error
     (log,) = data_dir.logs.iterdir()
     assert " bridge: memory_recent failed: " in log.read_text()
     assert "the text of a page" not in log.read_text()

@@ -65,7 +65,8 @@ def talk(
         return types.ListRootsResult(roots=[types.Root(uri=roots.as_uri())])
 
     async def run() -> None:
-        args = ["-m", "ai_memory", "mcp-bridge", "--data-dir", str(cwd.parent / "data"), *words]
+        data_dir = ["--data-dir", str(cwd.parent / "data")]
+        args = ["-m", "ai_memory", "mcp-bridge", *data_dir, "--profile", "full", *words]
         server = StdioServerParameters(command=sys.executable, args=args, cwd=cwd)
         with anyio.fail_after(DEADLINE_S):
             async with (
