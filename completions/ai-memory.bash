@@ -44,6 +44,7 @@ _ai_memory() {
         "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "handoff list --state") COMPREPLY=($(compgen -W "open accepted expired cancelled any" -- "$cur")); return ;;
         "handoff list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "doctor --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "install-hooks --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "install-mcp --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "install-instructions --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
@@ -57,7 +58,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init doctor install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -89,6 +90,7 @@ _ai_memory() {
         "handoff cancel") words="--all --older-than --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff reopen") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
+        "doctor") words="--agent --days --fix --format --data-dir --lock-timeout --json --help" ;;
         "install-hooks") words="--agent --scope --capture-prompts --no-capture-prompts --print --apply --data-dir --lock-timeout --json --help" ;;
         "install-mcp") words="--agent --scope --force --print --apply --data-dir --lock-timeout --json --help" ;;
         "install-instructions") words="--agent --scope --target --print --apply --data-dir --lock-timeout --json --help" ;;

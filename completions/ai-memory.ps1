@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'doctor', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--prefix', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--vector', '--no-vector', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench self' = @('--data-dir', '--lock-timeout', '--json', '--help')
@@ -28,6 +28,7 @@ $script:AiMemoryWords = @{
     'handoff cancel' = @('--all', '--older-than', '--confirm', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'handoff reopen' = @('--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'init' = @('--allow-synced', '--data-dir', '--lock-timeout', '--json', '--help')
+    'doctor' = @('--agent', '--days', '--fix', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'install-hooks' = @('--agent', '--scope', '--capture-prompts', '--no-capture-prompts', '--print', '--apply', '--data-dir', '--lock-timeout', '--json', '--help')
     'install-mcp' = @('--agent', '--scope', '--force', '--print', '--apply', '--data-dir', '--lock-timeout', '--json', '--help')
     'install-instructions' = @('--agent', '--scope', '--target', '--print', '--apply', '--data-dir', '--lock-timeout', '--json', '--help')

@@ -92,6 +92,26 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """A member of a harness's own settings that keeps every hook, or ours, from running. `doctor` looks."""
+
+    place: Place
+    keys: tuple[str, ...]
+    value: Json
+    """What it says then; of a list a text that it holds."""
+    syntax: Syntax = Syntax.JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """Where a harness says which plugins are switched on: an object, name → whether. `doctor` looks."""
+
+    place: Place
+    keys: tuple[str, ...]
+    syntax: Syntax = Syntax.JSON
+
+
+@dataclass(frozen=True, slots=True)
 class Harness:
     """One agent program. The hook has a copy of what it needs in `hook_harnesses`; a test keeps both equal."""
 
@@ -146,5 +166,9 @@ class Harness:
     """Where its prompts stand, which no event carries: a line of JSON each, read by the drain."""
     must_list: Listing | None = None
     """What a person has to allow before anything can be kept."""
+    switches: tuple[Switch, ...] = ()
+    plugins: Plugins | None = None
+    runs_hooks_of: tuple[str, ...] = ()
+    """Ids of harnesses whose hooks in the person's own files it runs, too."""
     notes: tuple[str, ...] = ()
     """What is peculiar and good to know: one sentence each."""
