@@ -24,7 +24,6 @@ class Repair(StrEnum):
     """What `--fix` does by itself: nothing that could lose anything, nor decide in a person's place."""
 
     DRAIN = "apply what waits"
-    FINISH = "finish the change that a killed command left"
     REBUILD = "rebuild the index"
     REWIRE = "write our entries anew"
     SWEEP = "remove half-written files"

@@ -27,7 +27,6 @@ CHECKS: tuple[Check, ...] = (
     Check("disk", "memory", "the disk", place.disk, ("network-disk", "synced-disk", "disk-full", "disk-low")),
     Check("config", "memory", "settings", configured.settings, ("config-invalid", "variable-unknown")),
     Check("markers", "memory", "markers of this folder", configured.markers, ("marker-invalid", "marker-ignored")),
-    Check("lock", "memory", "who writes", waiting.lock, ("lock-held", "change-unfinished")),
     Check(
         "spool",
         "memory",
@@ -41,6 +40,8 @@ CHECKS: tuple[Check, ...] = (
     Check("wiki", "memory", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
     Check("state", "memory", "state.db", contents.state, ("state-damaged", "state-large")),
     Check("index", "memory", "the index", contents.index, ("index-behind", "pages-faulty")),
+    # after the index: looking at it finishes a change that a killed command left, where that can be done
+    Check("lock", "memory", "who writes", waiting.lock, ("lock-held", "change-unfinished")),
     Check("sqlite", "memory", "SQLite", contents.sqlite, ("sqlite-extension",)),
     Check(
         "embedder",

@@ -85,8 +85,8 @@ def lock(ground: "Ground") -> Iterator[Finding]:
         yield Finding("lock-held", severity, f"a command is writing: {holder}", f"wait for it; {end}")
         return
     if memory.data_dir.pending.exists():
-        sentence = "a killed command left a change that is recorded and not finished; the next writer finishes it"
-        yield Finding("change-unfinished", _WARNING, sentence, "ai-memory status", repair=Repair.FINISH)
+        sentence = "a killed command left a change that is recorded and could not be finished"
+        yield Finding("change-unfinished", _WARNING, sentence, "mend what is told of the wiki, then ai-memory status")
 
 
 def left_out(ground: "Ground") -> Iterator[Finding]:

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_memory.harnesses.edits import Json, Syntax
+from ai_memory.harnesses.launch import is_our_hook
 from ai_memory.wiring.documents import Refused, opened
 
 _FILES = {"ai_memory/hook.py": "hooks", "ai_memory/mcp_bridge.py": "mcp"}
 _VERBS = {"hook": "hooks", "mcp-bridge": "mcp"}
-_NAMES = ("ai-memory", "ai_memory")
 _PLUGIN_LAUNCH = "const LAUNCH = "
 _WINDOWS_WORD = re.compile(r'"([^"]*)"|(\S+)')
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BRIDGE_LINE = re.compile(r"""mcp_bridge\.py["']?\s|\bai-memory(?:\.exe)?["']?\s+mcp-bridge\b""")
+"""A line that starts our bridge, and no mere path of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,19 @@ def _texts(text: str, syntax: Syntax) -> Iterator[Sequence[str]]:
     except (Refused, ValueError):  # a script, YAML, or a file that somebody broke
         for line in text.splitlines():
             yield from _argvs(line)
-        quoted = _QUOTED.findall(text)
+        quoted = list(_quoted(text))
         yield quoted
         for one in quoted:
             yield from _argvs(one)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """What stands in double quotes, as JSON and YAML mean it."""
+    for found in _QUOTED.findall(text):
+        try:
+            yield json.loads(found)
+        except ValueError:
+            continue
 
 
 def _meaning(text: str, syntax: Syntax) -> Json:
@@ -62,7 +73,7 @@ def _meaning(text: str, syntax: Syntax) -> Json:
 def _argvs(value: Json) -> Iterator[Sequence[str]]:
     """Every list of words in it that may be a command: a line for a shell, a list, a program beside its arguments."""
     if isinstance(value, str):
-        if any(name in value for name in _NAMES):
+        if is_our_hook(value) or _BRIDGE_LINE.search(value):
             yield _words(value)
         return
     if isinstance(value, Mapping):
@@ -80,7 +91,7 @@ def _argvs(value: Json) -> Iterator[Sequence[str]]:
 
 def _words(line: str) -> list[str]:
     """The words of a line for a shell, its two variables put in."""
-    if "\\ai_memory\\" in line:
+    if "\\ai_memory\\" in line and "'" not in line:
         return [quoted or bare for quoted, bare in _WINDOWS_WORD.findall(line.removeprefix("& "))]
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";|&")
     lexer.whitespace_split = True
@@ -102,9 +113,13 @@ def _command(words: Sequence[str]) -> Written | None:
         program = next((one for one in reversed(words[:at]) if not one.startswith("-")), "")
         if what and program:
             return Written(what, program, word, _after(words[at:], "--data-dir"))
-        if at and word in _VERBS and words[0].replace("\\", "/").rpartition("/")[2] in ("ai-memory", "ai-memory.exe"):
+        if word in _VERBS and _is_our_name(words[0]) and (at == 1 or words[1].startswith("--")):
             return Written(_VERBS[word], words[0], "", _after(words, "--data-dir"))
     return None
+
+
+def _is_our_name(program: str) -> bool:
+    return program.replace("\\", "/").rpartition("/")[2] in ("ai-memory", "ai-memory.exe")
 
 
 def _after(words: Sequence[str], flag: str) -> str:

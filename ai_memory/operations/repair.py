@@ -49,11 +49,6 @@ def _drain(memory: "Memory", _: Sequence[Finding]) -> Repaired:
     return Repaired((f"{outcome.applied} events were applied",), gaps=tuple(outcome.gaps))
 
 
-def _finish(memory: "Memory", _: Sequence[Finding]) -> Repaired:
-    adopted = memory.adopt()
-    return Repaired(("the unfinished change was finished",), gaps=(*adopted.asked, *adopted.skipped))
-
-
 def _rebuild(memory: "Memory", _: Sequence[Finding]) -> Repaired:
     made = reindex(memory)
     return Repaired((f"the index was rebuilt, {made.pages} pages",), gaps=made.gaps)
@@ -76,7 +71,6 @@ def _sweep(memory: "Memory", _: Sequence[Finding]) -> Repaired:
 
 _MAKE: dict[Repair, Callable[["Memory", Sequence[Finding]], Repaired]] = {
     Repair.DRAIN: _drain,
-    Repair.FINISH: _finish,
     Repair.REBUILD: _rebuild,
     Repair.REWIRE: _rewire,
     Repair.SWEEP: _sweep,
