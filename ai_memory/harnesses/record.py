@@ -77,6 +77,8 @@ class McpFile:
     """Members that the file must have for ours to be read: (way, value)."""
     project: Place | None = None
     is_printed: bool = False
+    newer: tuple[tuple[str, ...], Callable[[Launch], Json]] | None = None
+    """(way, entry) for a file that was converted for a newer version: one that holds an object of servers above it."""
     text: Callable[[Launch], str] | None = None
     """What is printed, where the file is of no syntax that is edited."""
 
