@@ -242,7 +242,7 @@ def test_the_records_that_everybody_uses_are_among_them() -> None:
 def test_opencode_gets_its_server_in_the_shape_that_its_file_has(
     room: WireRoom, text: str, way: tuple[str, ...]
 ) -> None:
-    opencode = registry.get("opencode")
+    (opencode,) = [one for one in HARNESSES if one.id == "opencode"]
     path = room.home / ".config" / "opencode" / "opencode.json"
     path.parent.mkdir(parents=True)
     path.write_text(text)
