@@ -67,21 +67,26 @@ class Ground:
 
     @cached_property
     def harnesses(self) -> tuple[Harness, ...]:
-        """The agents that this is about."""
+        """The agents that this is about: found here, wired once, or starting us by whatever wrote that."""
         if self.named:
             return self.named
         known = {owner.agent for record in self.records for owner in record.owners}
-        known |= {one.id for one in self.desk.present()}
+        known |= {one.id for one in self.desk.present()} | {one.harness.id for one in self.everywhere if one.commands}
         return tuple(one for one in HARNESSES if one.id in known)
 
     @cached_property
+    def everywhere(self) -> tuple[Entry, ...]:
+        """Hooks and MCP entries of every agent that is known, as they stand."""
+        return tuple(entry for one in HARNESSES for entry in entries_of(one, self.desk, self.records))
+
+    @property
     def entries(self) -> tuple[Entry, ...]:
-        """Hooks and MCP entries of these agents, as they stand."""
-        return tuple(entry for one in self.harnesses for entry in entries_of(one, self.desk, self.records))
+        """Those of the agents that this is about."""
+        return tuple(one for one in self.everywhere if one.harness in self.harnesses)
 
     def entries_for(self, harness: Harness, what: str = "") -> list[Entry]:
         return [one for one in self.entries if one.harness is harness and what in ("", one.what)]
 
     def is_wired(self, agent: str) -> bool:
         """Whether hooks of ours stand in that agent's files, whatever their state."""
-        return any(one.harness.id == agent and one.what == "hooks" and one.commands for one in self.entries)
+        return any(one.harness.id == agent and one.what == "hooks" and one.commands for one in self.everywhere)

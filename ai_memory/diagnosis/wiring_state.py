@@ -144,7 +144,7 @@ def named_data_dirs(ground: Ground) -> dict[str, list[str]]:
     """Data dir → who names it, ours first."""
     own = str(ground.memory.data_dir.root)
     named: dict[str, list[str]] = {own: ["this command"]}
-    for entry in ground.entries:
+    for entry in ground.everywhere:
         for command in entry.commands:
             path = command.data_dir
             if not path:
