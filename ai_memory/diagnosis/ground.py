@@ -6,6 +6,7 @@ from functools import cached_property
 from ai_memory.config import Loaded, load
 from ai_memory.config_table import Config
 from ai_memory.diagnosis.entries import Entry, entries_of
+from ai_memory.diagnosis.recorded import Compared, compare
 from ai_memory.errors import MemoryFault
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Machine
@@ -79,10 +80,16 @@ class Ground:
         """Hooks and MCP entries of every agent that is known, as they stand."""
         return tuple(entry for one in HARNESSES for entry in entries_of(one, self.desk, self.records))
 
-    @property
+    @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Those of the agents that this is about."""
-        return tuple(one for one in self.everywhere if one.harness in self.harnesses)
+        ids = {one.id for one in self.harnesses}
+        return tuple(one for one in self.everywhere if one.harness.id in ids)
+
+    @cached_property
+    def compared(self) -> Compared:
+        """Sessions of these agents by their own records, and here. *Errors*: StoreFault."""
+        return compare(self.memory, self.harnesses, since_us=self.since_us)
 
     def entries_for(self, harness: Harness, what: str = "") -> list[Entry]:
         return [one for one in self.entries if one.harness is harness and what in ("", one.what)]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ai_memory import __version__
 from ai_memory.clock import rfc3339
-from ai_memory.diagnosis import sessions
 from ai_memory.diagnosis.finding import Finding, Severity
 from ai_memory.diagnosis.ground import Ground
+from ai_memory.diagnosis.recorded import Compared
 from ai_memory.diagnosis.table import CHECKS, Looked, diagnose
 from ai_memory.diagnosis.wiring_state import Standing, named_data_dirs, worst
 from ai_memory.errors import MemoryFault
@@ -20,7 +20,6 @@ from ai_memory.store import driver
 from ai_memory.wiring.agents import Desk
 
 if TYPE_CHECKING:
-    from ai_memory.diagnosis.sessions import Compared
     from ai_memory.store.memory import Memory
 
 _EXIT = {Severity.BROKEN: 7, Severity.WARNING: 1, Severity.UNCHECKED: 1, Severity.NOTE: 0}
@@ -157,17 +156,17 @@ def _finding_row(check: str, found: Finding) -> FindingRow:
     return FindingRow(found.severity.value, found.agent or None, check, found.code, found.sentence, found.fix)
 
 
-def _compared(ground: Ground) -> "Compared":
+def _compared(ground: Ground) -> Compared:
     """Nothing where it cannot be had: the check of sessions says why."""
     try:
-        return sessions.compare(ground)
+        return ground.compared
     except driver.FAULTS:
-        return sessions.Compared()
+        return Compared()
     except (MemoryFault, OSError):
-        return sessions.Compared()
+        return Compared()
 
 
-def _agent_row(harness: Harness, ground: Ground, seen: "Compared") -> AgentRow:
+def _agent_row(harness: Harness, ground: Ground, seen: Compared) -> AgentRow:
     local, here = seen.local.get(harness.id), seen.here.get(harness.id)
     return AgentRow(
         agent=harness.id,
