@@ -65,6 +65,7 @@ CHECKS: tuple[Check, ...] = (
             "wiring-refused",
         ),
     ),
+    Check("texts", "agents", "instructions and skills", wiring_state.texts, ("texts-old",)),
     Check("data-dirs", "agents", "named data dirs", wiring_state.data_dirs, ("data-dirs-several",)),
     Check("answers", "agents", "written commands, run once", wiring_state.answers, ("no-answer",)),
     Check(

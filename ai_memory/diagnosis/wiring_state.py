@@ -10,6 +10,8 @@ from ai_memory.diagnosis.finding import Finding, Repair, Severity
 from ai_memory.diagnosis.ground import Ground
 from ai_memory.diagnosis.written import Written
 from ai_memory.harnesses.launch import Launch
+from ai_memory.harnesses.record import Harness
+from ai_memory.wiring.plan import Book, State, plan_install
 from ai_memory.wiring.selfcheck import check_bridge, check_hook
 
 NAMED = 3
@@ -107,6 +109,23 @@ def _findings(entry: Entry, found: Standing) -> Iterator[Finding]:
                 sentence = f"{plan.path} cannot be used for its {what}: {plan.reason}{place}"
                 severity = _WARNING if entry.was_written or entry.commands else _NOTE
                 yield Finding("wiring-refused", severity, sentence, plan.hint or f"correct it, then {fix}", agent)
+
+
+def texts(ground: Ground) -> Iterator[Finding]:
+    """Instructions and skills that we wrote, and that say something else than this version would."""
+    for harness in ground.harnesses:
+        written = {owner.what for record in ground.records for owner in record.owners if owner.agent == harness.id}
+        old = [
+            what for what in ("instructions", "skills") if what in written and not _is_current(ground, harness, what)
+        ]
+        if old:
+            sentence = f"its {' and '.join(old)} are not those that would be written now"
+            yield Finding("texts-old", _NOTE, sentence, f"ai-memory setup --agent {harness.id} --yes", harness.id)
+
+
+def _is_current(ground: Ground, harness: Harness, what: str) -> bool:
+    wishes, _ = ground.desk.wishes([harness], what)
+    return all(plan.state is State.SAME for plan in plan_install(wishes, Book(), ground.desk.edits_of))
 
 
 def _rewire(entry: Entry) -> Repair | None:

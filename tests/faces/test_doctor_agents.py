@@ -54,7 +54,7 @@ def test_a_wired_agent_is_a_line_of_the_table(wired: Room) -> None:
     told = wired.ok("doctor").splitlines()
     assert told[0].split() == ["agent", "hooks", "mcp", "here,", "7", "days", "last", "event"]
     assert told[1].split() == ["claude-code", "wired", "wired", "0", "of", "0", "sessions", "none", "yet"]
-    assert told[2].startswith("all is well: 23 checks")
+    assert told[2].startswith("all is well: 24 checks")
 
 
 def test_what_was_written_is_run_once(wired: Room, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +135,16 @@ def test_a_data_dir_behind_a_link_is_the_same(wired: Room, tmp_path: Path, monke
     (tmp_path / "link").symlink_to(wired.data_dir)
     monkeypatch.setenv("AI_MEMORY_DATA_DIR", str(tmp_path / "link"))
     assert "data-dirs-several" not in codes(wired, code=1)
+
+
+def test_instructions_and_skills_of_another_version_are_a_note(wired: Room) -> None:
+    for verb in ("install-instructions", "install-skills"):
+        wired.ok(verb, "--agent", "claude", "--apply")
+    assert codes(wired, code=0) == {}
+    (Path.home() / ".claude" / "skills" / "ai-memory-pages" / "SKILL.md").write_text("old <!-- ai-memory-managed -->")
+    assert codes(wired, code=0)["texts-old"]["sentence"].startswith("its skills are not")
+    edit(Path.home() / ".claude" / "CLAUDE.md", lambda text: text.replace("memory", "Memory"))
+    assert codes(wired, code=0)["texts-old"]["sentence"].startswith("its instructions and skills are not")
 
 
 # --- Codex's approval ---
