@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("wiring",),
     ("search",),
     ("capture",),
+    ("diagnosis",),
     ("operations",),
     ("cli", "bridge"),
     ("__main__",),

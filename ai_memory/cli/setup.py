@@ -1,15 +1,18 @@
 """`ai-memory setup`: shows what it would do, asks at a terminal, does it, and runs what it wrote once."""
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import shown
 from ai_memory.cli.invoke import json_text
+from ai_memory.errors import MemoryFault
 from ai_memory.operations.answer import answer_json, note_lines
 from ai_memory.operations.field import Field
 from ai_memory.operations.settings import config_get, config_set
-from ai_memory.operations.setup_agents import SetUp, set_up, set_up_text
+from ai_memory.operations.setup_agents import SetUp, backfill_offer, bring_in, decline, set_up, set_up_text
 from ai_memory.operations.wiring import Agents
 
 if TYPE_CHECKING:
@@ -27,11 +30,14 @@ def setup(
     dry_run: Annotated[bool, Field("only show what would be done, with diffs")] = False,
 ) -> int:
     """Find the agents of this machine and wire them: hooks, MCP server, instructions, skills; then run each once.
-    Asks first at a terminal; elsewhere it acts with --yes. A second run changes nothing.
+    Offers what agents recorded of this folder before. Asks first at a terminal; elsewhere it acts with --yes.
     """
     memory = call.open_memory()
-    is_asking = not yes and not dry_run and not call.is_json and sys.stdin is not None and sys.stdin.isatty()
-    planned = set_up(memory, agent, capture_prompts=capture_prompts)
+    is_asking = not yes and not dry_run and not call.is_json and _is_at_terminal()
+    offer, gaps = backfill_offer(memory, agent)
+    for gap in gaps:
+        say(shown(f"note: {gap}"))
+    planned = set_up(memory, agent, capture_prompts=capture_prompts, offer=offer)
     if dry_run or not (yes or is_asking):
         return _shown(call, planned, has_diffs=dry_run, hint="" if dry_run else "do it with --yes")
     if is_asking and planned.wiring.changes:
@@ -39,10 +45,35 @@ def setup(
         if not _agrees(f"Write {planned.wiring.changes} files?", is_usual=True):
             say("nothing was written")
             return 0
-    done = set_up(memory, agent, capture_prompts=capture_prompts, is_applied=True)
+    done = set_up(memory, agent, capture_prompts=capture_prompts, is_applied=True, offer=offer)
     if is_asking and done.created:
         _ask_about_answers(memory)
-    return _shown(call, done)
+    return _shown(call, _filled(call, memory, agent, done, is_asking=is_asking))
+
+
+def _filled(call: Call, memory: "Memory", agents: Sequence[str], done: SetUp, *, is_asking: bool) -> SetUp:
+    """What setup did, with the earlier sessions brought in if the person wants them; a no is remembered."""
+    if not done.backfill:
+        return done
+    if is_asking and not _agrees(f"{done.backfill} of this folder. Bring them in?", is_usual=True):
+        decline(memory)
+        say("none was brought in, and none will be by itself; `ai-memory backfill` does it whenever you want")
+        return replace(done, backfill="")
+    try:
+        if call.is_json or not sys.stderr.isatty():
+            made = bring_in(memory, agents)
+        else:
+            from ai_memory.cli.render import progress_bar  # rich costs 72 ms CPU (2026-11-30)
+
+            with progress_bar("Earlier sessions") as progress:
+                made = bring_in(memory, agents, progress=progress)
+    except MemoryFault as fault:
+        return replace(done, gaps=(*done.gaps, f"earlier sessions were not brought in: {fault.message}"))
+    return replace(done, brought_in=len(made.sessions), gaps=(*done.gaps, *made.gaps))
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _shown(call: Call, result: SetUp, *, has_diffs: bool = False, hint: str = "") -> int:

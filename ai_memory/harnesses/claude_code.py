@@ -3,11 +3,12 @@
 from ai_memory.harnesses.edits import Json, Part
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Plugins, Proof, Switch
 from ai_memory.harnesses.shapes import claude_nested
 
 _FOLDER = "{home}/.claude"
 _VARIABLE = "CLAUDE_CONFIG_DIR"
+_SETTINGS = Place(f"{_FOLDER}/settings.json", _VARIABLE, _FOLDER)
 
 
 def _hooks(harness: Harness, launch: Launch) -> tuple[Part, ...]:
@@ -48,7 +49,7 @@ CLAUDE_CODE = Harness(
     programs=("claude",),
     homes=(Place(_FOLDER, _VARIABLE, _FOLDER),),
     hooks=HookFile(
-        Place(f"{_FOLDER}/settings.json", _VARIABLE, _FOLDER),
+        _SETTINGS,
         parts=_hooks,
         project=Place("{checkout}/.claude/settings.local.json"),
     ),
@@ -65,4 +66,7 @@ CLAUDE_CODE = Harness(
     restart="Start Claude Code anew: sessions that run keep their old hooks.",
     refuses=("`.claude/settings.json` of a checkout is shared with a team, so hooks are not written there.",),
     proof=Proof.PROGRAM,
+    switches=(Switch(_SETTINGS, ("disableAllHooks",), True),),
+    plugins=Plugins(_SETTINGS, ("enabledPlugins",)),
+    notes=("`disableAllHooks` in its settings switches every hook off.",),
 )

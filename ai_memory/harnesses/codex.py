@@ -3,11 +3,12 @@
 from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Plugins, Proof, Switch
 from ai_memory.harnesses.shapes import claude_nested
 
 _FOLDER = "{home}/.codex"
 _VARIABLE = "CODEX_HOME"
+_SETTINGS = Place(f"{_FOLDER}/config.toml", _VARIABLE, _FOLDER)
 
 
 def _entry(launch: Launch) -> Json:
@@ -44,7 +45,7 @@ CODEX = Harness(
         project=Place("{checkout}/.codex/hooks.json"),
     ),
     mcp=McpFile(
-        Place(f"{_FOLDER}/config.toml", _VARIABLE, _FOLDER),
+        _SETTINGS,
         ("mcp_servers", "ai-memory"),
         _entry,
         Syntax.TOML,
@@ -57,4 +58,7 @@ CODEX = Harness(
     restart="Start Codex anew and approve the hooks: type /hooks. Until then it skips them.",
     refuses=("Hooks in a checkout count only once its user told Codex to trust it.",),
     proof=Proof.PROGRAM,
+    switches=(Switch(_SETTINGS, ("features", "hooks"), False, Syntax.TOML),),
+    plugins=Plugins(_SETTINGS, ("plugins",), Syntax.TOML),
+    notes=("`features.hooks` set to false in its settings switches every hook off.",),
 )

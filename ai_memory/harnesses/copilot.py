@@ -123,6 +123,7 @@ VSCODE = Harness(
         "It tells of no end: a session ends once it was silent for a day, or by `ai-memory finalize-session`.",
     ),
     shares="copilot-cli",
+    runs_hooks_of=("claude-code",),
     notes=(
         _BOTH,
         "It also runs Claude Code's hooks; `chat.hookFilesLocations` switches folders off.",

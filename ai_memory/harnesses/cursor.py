@@ -54,6 +54,7 @@ CURSOR = Harness(
         "The checkout's own `.cursor/hooks.json` is not written: it is shared with the team.",
         "There is no instruction file of the person: Cursor keeps user rules in its own settings.",
     ),
+    runs_hooks_of=("claude-code",),
     notes=(
         "It runs Claude Code's hooks, too; a payload with `cursor_version` counts as Cursor's.",
         "It does not wait for what `sessionStart` prints, so a prompt that comes within two seconds of it gets the same"

@@ -34,6 +34,7 @@ DEVIN = Harness(
     restart="Start a new session.",
     refuses=("`.devin/config.json` and `.devin/hooks.v1.json` are not written: they are shared with the team.",),
     is_anonymous=True,
+    runs_hooks_of=("claude-code",),
     notes=(
         "The folder of an event that names none is `DEVIN_PROJECT_DIR`; `AI_MEMORY_SESSION_ID` pins the session.",
         "It runs Claude Code's hooks, too; one that it started counts as Devin's.",

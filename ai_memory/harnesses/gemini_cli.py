@@ -1,7 +1,7 @@
 """Gemini CLI. A prompt comes with BeforeAgent, the end of a turn with AfterAgent; stdout must be JSON alone."""
 
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof, Switch
 from ai_memory.harnesses.shapes_events import TIMEOUT_S, stdio
 from ai_memory.harnesses.shapes_groups import command, groups
 
@@ -48,5 +48,9 @@ GEMINI_CLI = Harness(
         "The checkout's own `.gemini/settings.json` gets no hooks: it is shared with the team.",
     ),
     proof=Proof.PROGRAM,
+    switches=(
+        Switch(_SETTINGS, ("hooksConfig", "enabled"), False),
+        Switch(_SETTINGS, ("hooksConfig", "disabled"), "ai-memory"),
+    ),
     notes=("`hooksConfig.enabled` set to false in its settings switches every hook off.",),
 )

@@ -55,6 +55,7 @@ GROK = Harness(
     project_skills=Place("{checkout}/.grok/skills"),
     restart="Restart it.",
     refuses=("The checkout's own `.grok/hooks` is not written: it is shared with the team and wants trust.",),
+    runs_hooks_of=("claude-code", "cursor"),
     notes=(
         "It runs Claude Code's and Cursor's hooks, too; one that it started (`GROK_HOOK_EVENT`) counts as Grok's.",
         "A session in which no tool runs is told nothing; `memory_handoff_accept` takes what waits.",

@@ -5,7 +5,6 @@ is installed. Each is put together of a part that all share and one of its own.
 """
 
 import json
-import re
 from functools import cache
 from importlib.resources import files
 
@@ -102,14 +101,6 @@ def openclaw_manifest(harness: Harness, launch: Launch) -> str:
 def is_our_plugin(text: str) -> bool:
     """Whether a plugin's file was written by us, in this version or another."""
     return text.startswith(OWN_LINE.partition(".")[0])
-
-
-def opencode_version(told: str) -> int:
-    """1 or 2 by what `opencode --version` printed; 0 where that is no version. Its settings differ, not its plugin."""
-    found = re.search(r"(?<![\d.])(\d+)\.\d+\.\d+", told)
-    if found is None:
-        return 0
-    return 2 if int(found[1]) >= 2 else 1
 
 
 def _plugin(harness: Harness, launch: Launch, *parts: str, bridge: tuple[str, ...] = ()) -> str:

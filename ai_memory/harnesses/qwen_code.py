@@ -1,7 +1,7 @@
 """Qwen Code. Claude's hooks in Gemini's settings file, with timeouts in milliseconds."""
 
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof
+from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Proof, Switch
 from ai_memory.harnesses.shapes_events import TIMEOUT_S, stdio
 from ai_memory.harnesses.shapes_groups import command, groups
 
@@ -45,6 +45,7 @@ QWEN_CODE = Harness(
     restart="Restart it.",
     refuses=("The checkout's own `.qwen/settings.json` gets no hooks: it is shared with the team.",),
     proof=Proof.PROGRAM,
+    switches=(Switch(_SETTINGS, ("disableAllHooks",), True),),
     notes=(
         "Its `UserPromptSubmit` also comes where a turn goes on after a tool: what the person typed is taken from"
         " `submitted_prompt` where that is told.",

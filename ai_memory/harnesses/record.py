@@ -81,6 +81,8 @@ class McpFile:
     """Members that the file must have for ours to be read: (way, value)."""
     project: Place | None = None
     is_printed: bool = False
+    newer: tuple[tuple[str, ...], Callable[[Launch], Json]] | None = None
+    """(way, entry) for a file that was converted for a newer version: one that holds an object of servers above it."""
     text: Callable[[Launch], str] | None = None
     """What is printed, where the file is of no syntax that is edited."""
 
@@ -93,6 +95,26 @@ class Listing:
     keys: tuple[str, ...]
     """The way to the list."""
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A member of a harness's own settings that keeps every hook, or ours, from running. `doctor` looks."""
+
+    place: Place
+    keys: tuple[str, ...]
+    value: Json
+    """What it says then; of a list a text that it holds."""
+    syntax: Syntax = Syntax.JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """Where a harness says which plugins are switched on: an object, name → whether. `doctor` looks."""
+
+    place: Place
+    keys: tuple[str, ...]
+    syntax: Syntax = Syntax.JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,5 +172,9 @@ class Harness:
     """Where its prompts stand, which no event carries: a line of JSON each, read by the drain."""
     must_list: Listing | None = None
     """What a person has to allow before anything can be kept."""
+    switches: tuple[Switch, ...] = ()
+    plugins: Plugins | None = None
+    runs_hooks_of: tuple[str, ...] = ()
+    """Ids of harnesses whose hooks in the person's own files it runs, too."""
     notes: tuple[str, ...] = ()
     """What is peculiar and good to know: one sentence each."""

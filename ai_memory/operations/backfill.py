@@ -206,8 +206,10 @@ class Fillable:
         return f"{_count(self.sessions, 'session')} found" if self.sessions else ""
 
 
-def fillable(memory: "Memory", *, since: str = MONTH) -> Fillable:
-    """For `setup`: how much there is for the folder of the call. Reads names and beginnings, changes nothing.
+def fillable(memory: "Memory", *, agents: "Iterable[str]" = (), since: str = MONTH) -> Fillable:
+    """For `setup`: how much there is for the folder of the call, of these agents or of all.
+
+    Reads names and beginnings, changes nothing.
 
     *Errors*: MemoryFault, StoreFault.
     """
@@ -221,7 +223,7 @@ def fillable(memory: "Memory", *, since: str = MONTH) -> Fillable:
     if scope.is_guess or memory.caller.cwd is None:
         return Fillable(0, (), 0)
     attribution = survey.attribution_of(memory)
-    wanted = _wanted(memory, attribution, scope, (), since, takes_known=False, is_named=False)
+    wanted = _wanted(memory, attribution, scope, agents, since, takes_known=False, is_named=False)
     seen = survey.survey(memory, wanted, attribution, no_progress)
     counts: dict[str, int] = {}
     for one in seen.candidates:

@@ -1,12 +1,18 @@
 """`setup` in its steps: what is here, everything an agent can be given, and whether it answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ai_memory.errors import MemoryFault
+from ai_memory.operations.backfill import Backfilled, backfill, fillable
+from ai_memory.operations.configured import configured
+from ai_memory.operations.settings import config_set
+from ai_memory.operations.setup import no_progress
 from ai_memory.operations.wiring import install
 from ai_memory.operations.wiring_rows import Wiring
 from ai_memory.store import wired
+from ai_memory.transcripts.sources import BY_AGENT
 from ai_memory.wiring.agents import Desk
 from ai_memory.wiring.selfcheck import check_bridge, check_hook
 from ai_memory.wiring.wishes import WHATS
@@ -36,7 +42,9 @@ class SetUp:
     """Whether the data dir is new."""
     checks: tuple[CheckRow, ...] = ()
     backfill: str = ""
-    """What could be read of sessions that were before; empty where nothing offers it."""
+    """`12 sessions found`: what could be brought in of sessions that were before; empty where there is nothing."""
+    brought_in: int | None = None
+    """Sessions that were; null where nobody agreed to it."""
     gaps: tuple[str, ...] = ()
     omitted: int = 0
 
@@ -47,9 +55,17 @@ class SetUp:
 
 
 def set_up(
-    memory: "Memory", agents: Sequence[str], *, capture_prompts: bool | None = None, is_applied: bool = False
+    memory: "Memory",
+    agents: Sequence[str],
+    *,
+    capture_prompts: bool | None = None,
+    is_applied: bool = False,
+    offer: str = "",
 ) -> SetUp:
-    """Everything for these agents, or for all that are found here; applied, it is run once, too."""
+    """Everything for these agents, or for all that are found here; applied, it is run once, too.
+
+    `offer`: what `backfill_offer` said.
+    """
     was_there = memory.exists
     done = install(memory, WHATS, agents, "user", capture_prompts=capture_prompts, is_applied=is_applied)
     checks = self_check(memory, done) if is_applied else ()
@@ -58,7 +74,7 @@ def set_up(
         data_dir=str(memory.data_dir.root),
         created=is_applied and not was_there,
         checks=checks,
-        backfill=backfill_offer(memory, done.agents) if is_applied else "",
+        backfill=offer,
         gaps=done.gaps,
     )
 
@@ -77,13 +93,38 @@ def self_check(memory: "Memory", done: Wiring) -> tuple[CheckRow, ...]:
     return tuple(rows)
 
 
-def backfill_offer(memory: "Memory", agents: Sequence[str]) -> str:
-    """A sentence about sessions that these agents had before and that could be read: the seam for `backfill`.
+def backfill_offer(memory: "Memory", agents: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """`12 sessions found` of this folder, by the records of these agents or of all; and what kept from looking.
 
-    Empty as long as nothing reads them.
+    Empty where there is nothing new, and where a person said no before.
     """
-    del memory, agents
-    return ""
+    readable = _readable(memory, agents)
+    if agents and not readable:
+        return "", ()
+    try:
+        config = configured(memory)
+        is_declined = config is not None and not config.capture.backfill_on_start
+        return ("" if is_declined else fillable(memory, agents=readable).words), ()
+    except MemoryFault as fault:
+        return "", (f"earlier sessions were not looked for: {fault.message}",)
+
+
+def bring_in(
+    memory: "Memory", agents: Sequence[str], *, progress: Callable[[int, int], None] = no_progress
+) -> Backfilled:
+    """What was offered. *Errors*: MemoryFault."""
+    return backfill(memory, agents=_readable(memory, agents), progress=progress)
+
+
+def decline(memory: "Memory") -> None:
+    """Remember that nothing is to be brought in by itself. *Errors*: MemoryFault."""
+    config_set(memory, key="capture.backfill_on_start", value="false")
+
+
+def _readable(memory: "Memory", agents: Sequence[str]) -> tuple[str, ...]:
+    """Ids of those of these agents whose records can be read."""
+    desk = Desk(memory.caller, memory.data_dir.root)
+    return tuple(one.id for one in desk.chosen(agents) if one.id in BY_AGENT)
 
 
 def set_up_text(result: SetUp) -> str:
@@ -111,7 +152,8 @@ def set_up_text(result: SetUp) -> str:
         lines.append(f"{agent}: {'; '.join(told) or 'nothing to do'}")
     lines += [f"self-check of {one.agent}, {one.what}: {one.fault or 'it answers'}" for one in result.checks]
     lines += list(wiring.restart)
-    lines += [result.backfill] if result.backfill else []
+    lines += [f"earlier {result.backfill}: ai-memory backfill"] if result.backfill and result.brought_in is None else []
+    lines += [f"earlier sessions that came in: {result.brought_in}"] if result.brought_in is not None else []
     if wiring.applied and not wiring.changes and not result.exit_code:
         lines.append("nothing to change")
     return "\n".join(lines)

@@ -1,12 +1,13 @@
 """How the memory is: what it holds, what waits, what is degraded."""
 
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory import __version__
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
+from ai_memory.diagnosis.place import room, unwritable
+from ai_memory.diagnosis.waiting import waiting
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.configured import configured
@@ -18,25 +19,19 @@ from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
 from ai_memory.store import driver
 from ai_memory.store.head import read_head
-from ai_memory.store.reading import is_writable
-from ai_memory.store.spool import Spool
+from ai_memory.store.spool import Spool, SpoolCounts
 from ai_memory.store.state import Drain, last_drain
 from ai_memory.store.state_sessions import totals
-from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ai_memory.diagnosis.finding import Finding
     from ai_memory.providers.choose import Choice
     from ai_memory.store.memory import Memory
 
-LEAST_FREE_BYTES = 1 << 20
-"""Below this not even an event of a few KiB is sure to be kept."""
 FAULTS_SHOWN = 5
 """Broken pages that are named; of more only the number is told."""
-LONG_US = 7 * DAY_US
-LATE_US = 600_000_000
-"""An event that waits longer than ten minutes was forgotten by the drain: hooks start one every few seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +153,11 @@ def status(
     problems += untold
     sessions, open_sessions, observations, drain = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
-    spool = _spool(memory, settings)
+    counted = Spool(memory.data_dir).counts()
+    spool = _spool(counted, settings)
     index = IndexState(indexed, head, indexed != head)
-    problems += _degraded(memory, spool, drain, index, faults)
+    late = tuple(waiting(counted, settings, now_us=memory.clock()))
+    problems += _degraded(memory, late, spool, drain, index, faults)
     capture = capture_state(memory)
     told = _one_line(scope, mine if scope else held.pages, spool, capture, problems) if line else None
     return Status(
@@ -258,8 +255,7 @@ def _drain(drain: Drain) -> DrainState:
     )
 
 
-def _spool(memory: "Memory", settings: Config) -> SpoolState:
-    counted = Spool(memory.data_dir).counts()
+def _spool(counted: SpoolCounts, settings: Config) -> SpoolState:
     oldest = None if counted.oldest_at_us is None else rfc3339(counted.oldest_at_us)
     bounds = settings.hook_spool
     return SpoolState(
@@ -280,6 +276,7 @@ def _lock(memory: "Memory") -> LockState | None:
 
 def _degraded(
     memory: "Memory",
+    late: "Sequence[Finding]",
     spool: SpoolState,
     drain: DrainState | None,
     index: IndexState,
@@ -291,12 +288,12 @@ def _degraded(
     hindrance = memory.hindrance()
     if hindrance:
         problems.append(f"{hindrance.message} {hindrance.hint}")
-    problems += _disk_problems(memory)
+    problems += [one.line for one in (*unwritable(memory.data_dir), *room(memory.data_dir))]
     problems += [f"{ref.workspace}/{ref.project}:{ref.path} {in_full(fault)}" for ref, fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         more = len(faults) - FAULTS_SHOWN
         problems.append(f"{more} more pages cannot be read in full: ai-memory pages --all marks them")
-    problems += _spool_problems(memory, spool)
+    problems += [one.line for one in late]
     if spool.quarantined:
         problems.append(f"{spool.quarantined} events could not be applied: see `ai-memory quarantine list`")
     if drain and drain.fault:
@@ -304,39 +301,6 @@ def _degraded(
     if index.is_behind:
         problems.append("the index is behind the wiki: the next command catches up, or run ai-memory reindex")
     return problems
-
-
-def _spool_problems(memory: "Memory", spool: SpoolState) -> list[str]:
-    problems = []
-    if spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LONG_US):
-        problems.append(
-            f"{spool.pending} events wait, the oldest since {spool.oldest_at}, more than a week: no drain could apply"
-            " them; `ai-memory drain` says why. Nothing is thrown away for its age"
-        )
-    elif spool.oldest_at and spool.oldest_at < rfc3339(memory.clock() - LATE_US):
-        problems.append(f"{spool.pending} events wait since {spool.oldest_at}: run ai-memory drain")
-    if spool.pending >= spool.max_files or spool.size_bytes >= spool.max_mib << 20:
-        problems.append(
-            f"the spool is full ({spool.pending} of {spool.max_files} events, {spool.size_bytes >> 20} of"
-            f" {spool.max_mib} MiB): new tool events are dropped until a drain has made room; run ai-memory drain"
-        )
-    return problems
-
-
-def _disk_problems(memory: "Memory") -> list[str]:
-    """What keeps hooks from writing: they stay silent for the agent's sake, so this is where it is told."""
-    root = memory.data_dir.root
-    spool = memory.data_dir.spool
-    blocked = next((folder for folder in (root, spool) if folder.is_dir() and not is_writable(folder)), None)
-    if blocked is not None:
-        return [f"{blocked} cannot be written here: hooks keep nothing; check its owner and permissions"]
-    try:
-        free = shutil.disk_usage(root).free
-    except OSError:
-        return []
-    if free < LEAST_FREE_BYTES:
-        return [f"the disk of {root} is full ({free >> 10} KiB free): hooks keep nothing; free some space"]
-    return []
 
 
 def status_text(result: Status) -> str:
@@ -360,7 +324,8 @@ def status_text(result: Status) -> str:
         ("lock", f"pid {result.lock.pid}: {result.lock.command}, since {result.lock.since}" if result.lock else "free"),
     ]
     lines = [f"ai-memory {result.version}", *(f"{name:<9} {value}" for name, value in rows)]
-    return "\n".join([*lines, *(f"degraded: {problem}" for problem in result.degraded)])
+    lines += [f"degraded: {problem}" for problem in result.degraded]
+    return "\n".join([*lines, *(["ai-memory doctor says what mends it"] if result.degraded else [])])
 
 
 def _project_words(scope: Scope | None, pages: int) -> str:

@@ -467,6 +467,18 @@ OPERATIONS: tuple[Operation, ...] = (
         idempotent=True,
     ),
     Operation(
+        name="doctor",
+        module="doctor",
+        function="doctor",
+        title="What is amiss, and what mends it",
+        examples=("doctor", "doctor --agent codex --json", "doctor --fix"),
+        text="doctor_text",
+        idempotent=True,
+        noun="findings",
+        columns=("severity", "agent", "sentence", "fix"),
+        is_prose=True,
+    ),
+    Operation(
         name="install-hooks",
         module="wiring",
         function="install_hooks",

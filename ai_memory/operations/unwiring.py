@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ai_memory.diagnosis.ground import Ground
+from ai_memory.diagnosis.wiring_state import named_data_dirs
 from ai_memory.errors import UsageFault
 from ai_memory.harnesses import registry
 from ai_memory.operations.field import Field
@@ -43,6 +46,10 @@ class Uninstalled:
     agents: tuple[str, ...]
     applied: bool
     purged: bool = False
+    remaining: tuple[DataRow, ...] = ()
+    """With --purge-data: what stays on the disk all the same, other data dirs that commands name among it."""
+    needs_confirm: bool = False
+    """--purge-data was given without --confirm: the memory stays."""
     restart: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     omitted: int = 0
@@ -72,10 +79,12 @@ def uninstall(
     desk = Desk(memory.caller, memory.data_dir.root, wired.without_prompts(memory.data_dir))
     chosen = desk.chosen(agent) if agent else list(registry.HARNESSES)
     goes = purge_data and confirm
+    remaining = _remaining(memory) if purge_data else ()
     if not apply:
         plans, gaps = _planned(memory, desk, chosen, whats, is_everyone=not agent)
         rows = tuple(file_row(plan) for plan in plans)
-        return _answer(memory, rows, goes=goes, is_applied=False, gaps=gaps)
+        answer = _answer(memory, rows, goes=goes, is_applied=False, gaps=gaps)
+        return replace(answer, remaining=remaining, needs_confirm=purge_data and not confirm)
     has_data = memory.data_dir.root.is_dir()
     lock = wired.wiring_lock(memory.data_dir, timeout_s=memory.lock_timeout_s) if has_data else nullcontext()
     with lock:
@@ -83,13 +92,24 @@ def uninstall(
         done = write(plans, memory.data_dir, clock=memory.clock, step=memory.step, is_removal=True)
     written = changed_agents(done)
     answer = _answer(memory, done_rows(done), goes=goes, is_applied=True, gaps=gaps, written=written)
+    answer = replace(answer, remaining=remaining, needs_confirm=purge_data and not confirm)
     if goes and answer.exit_code == 0 and memory.exists:
         with writer_lock(memory).held(memory.lock_timeout_s):
             purge.purge(memory.data_dir)
     elif written and memory.exists:
         gaps += memory.tell("uninstall", subject=", ".join(written), count=len(written))
-        return _answer(memory, answer.files, goes=False, is_applied=True, gaps=gaps, written=written)
+        return replace(answer, gaps=gaps)
     return answer
+
+
+def _remaining(memory: "Memory") -> tuple[DataRow, ...]:
+    """What removing the memory leaves: files in its folder that are not ours, and data dirs that others name."""
+    own = [
+        DataRow(str(one.path), one.size_bytes, goes=False) for one in purge.contents(memory.data_dir) if not one.is_ours
+    ]
+    _, *others = named_data_dirs(Ground(memory, days=1))
+    found = [Path(one) for one in others if Path(one).is_dir()]
+    return (*own, *(DataRow(str(one), purge.size_of(one), goes=False) for one in found))
 
 
 def _planned(
@@ -155,6 +175,11 @@ def uninstalled_text(result: Uninstalled) -> str:
         whole = sum(row.size_bytes for row in going or result.data)
         lines.append(f"your memory {verb}: {result.data_dir} ({_size(whole)})")
         lines += [f"  {_size(row.size_bytes):>10}  {row.path}{'' if row.goes else '  stays'}" for row in result.data]
+    if result.needs_confirm:
+        lines.append("--confirm removes it for good")
+    if result.remaining:
+        lines.append(f"what {'remains' if result.purged else 'would remain'}, since it is not of this memory:")
+        lines += [f"  {_size(row.size_bytes):>10}  {row.path}" for row in result.remaining]
     return "\n".join(lines)
 
 

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "vboxsf"})
+NETWORK_FILESYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "vboxsf"}
+    | {"virtiofs", "fuse.grpcfuse", "fakeowner"}  # what a virtual machine, or Docker's on macOS, sees of its host
+)
 """Types on which WAL's shared memory or POSIX locks do not hold between hosts (decision A10)."""
 
 SYNCED_FOLDERS = ("Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "Mobile Documents", "iCloud Drive", "pCloud")

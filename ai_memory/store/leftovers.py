@@ -22,11 +22,16 @@ _SEAT = re.compile(r"\d{19}-(\d+)-[0-9a-f]{8}")
 
 def sweep(data_dir: DataDir) -> int:
     """Remove what processes left that are gone, once it is an hour old; the number removed. Safe to kill, to repeat."""
+    return sum(_remove(path) for path in found(data_dir))
+
+
+def found(data_dir: DataDir) -> Iterator[Path]:
+    """What `sweep` would remove."""
     oldest = time.time() - OLD_S
-    removed = 0
     for folder, name in _places(data_dir):
-        removed += sum(_remove(folder / entry, oldest) for entry in _names(folder) if _is_left(name, entry))
-    return removed
+        for entry in _names(folder):
+            if _is_left(name, entry) and _is_older(folder / entry, oldest):
+                yield folder / entry
 
 
 def _places(data_dir: DataDir) -> Iterator[tuple[Path, re.Pattern[str]]]:
@@ -49,10 +54,15 @@ def _is_left(form: re.Pattern[str], name: str) -> bool:
     return number != id_of(number) or not is_running(number)  # no process has a number that large
 
 
-def _remove(path: Path, oldest: float) -> bool:
+def _is_older(path: Path, oldest: float) -> bool:
     try:
-        if path.lstat().st_mtime >= oldest:
-            return False
+        return path.lstat().st_mtime < oldest
+    except OSError:
+        return False
+
+
+def _remove(path: Path) -> bool:
+    try:
         path.unlink()
     except OSError:
         return False

@@ -1,5 +1,6 @@
 """Removing a data dir: what lies in it by its names, and nothing that is not ours."""
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ def contents(data_dir: DataDir) -> list[Entry]:
         found = sorted(data_dir.root.iterdir())
     except FileNotFoundError:
         return []
-    return [Entry(one, _size(one), _is_ours(one.name)) for one in found]
+    return [Entry(one, size_of(one), _is_ours(one.name)) for one in found]
 
 
 def purge(data_dir: DataDir) -> None:
@@ -52,7 +53,10 @@ def _is_ours(name: str) -> bool:
     return name in _NAMES or plain.startswith(_DATABASES) or (name != plain and plain.startswith(tuple(_NAMES)))
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files below a folder; 0 where there is none."""
+    if not os.path.lexists(path):
+        return 0
     if path.is_symlink() or not path.is_dir():
         return path.lstat().st_size
     return sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())

@@ -59,6 +59,26 @@ def count_sessions(connection: Connection, wanted: SessionFilter = _EVERY) -> in
     return int(connection.execute(f"SELECT count(*) FROM sessions WHERE {condition}", parameters).fetchone()[0])
 
 
+@dataclass(frozen=True, slots=True)
+class AgentSessions:
+    """What was captured of one agent."""
+
+    sessions: int
+    """With an event since the time that was asked."""
+    last_at_us: int
+    """Its last event, ever."""
+
+
+_BY_AGENT = """
+    SELECT agent, sum(last_at_us >= ?), max(last_at_us) FROM sessions GROUP BY agent ORDER BY agent
+"""
+
+
+def by_agent(connection: Connection, *, since_us: int) -> dict[str, AgentSessions]:
+    """Sessions of each agent of which any was captured."""
+    return {row[0]: AgentSessions(row[1], row[2]) for row in connection.execute(_BY_AGENT, (since_us,))}
+
+
 def pages_about(connection: Connection, identifiers: Sequence[str]) -> dict[str, PageRef]:
     """The page that tells of each of those sessions, wherever it was moved; those without one are left out."""
     found: dict[str, PageRef] = {}

@@ -71,9 +71,14 @@ def fingerprint(content: bytes | None) -> str:
 
 
 def all_wired(data_dir: DataDir) -> tuple[list[Wired], tuple[str, ...]]:
-    """Every record by path, and a sentence for each that cannot be read: what it told of is taken out by structure."""
-    found, gaps = [], []
-    for file in sorted(data_dir.wiring.glob("*.json")):
+    """Every record by path, and a sentence for what cannot be read: what it told of is taken out by structure."""
+    found: list[Wired] = []
+    gaps: list[str] = []
+    try:
+        files = sorted(data_dir.wiring.glob("*.json"))
+    except OSError as fault:
+        return [], (f"{data_dir.wiring} cannot be read ({fault.strerror}): what it tells of is not known",)
+    for file in files:
         if file.name == _CHOICES:
             continue
         try:

@@ -1,8 +1,8 @@
 """What an agent is to be given, as edits of its files: hooks, our MCP server, instructions, skills."""
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from ai_memory.harnesses.edits import FileEdit, Member, Part, Requirement, Syntax
@@ -10,7 +10,8 @@ from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Machine, Place
 from ai_memory.harnesses.record import Harness, HookFile, McpFile
 from ai_memory.store.wired import Owner
-from ai_memory.wiring.documents import opened, with_block
+from ai_memory.wiring.documents import Refused, opened, with_block
+from ai_memory.wiring.files import look
 from ai_memory.wiring.merge import Terms, with_ours
 from ai_memory.wiring.texts import instruction_block, skill_files
 
@@ -110,8 +111,21 @@ def _mcp(harness: Harness, launch: Launch, machine: Machine) -> Wishes:
         return _nothing(harness, "mcp", _CHECKOUT_ONLY)
     if mcp.text is not None:
         return _printed(harness, "mcp", FileEdit(place.at(machine), Syntax.WHOLE, text=mcp.text(launch)))
-    edit = FileEdit(place.at(machine), mcp.syntax, _mcp_parts(mcp, launch))
+    edit = FileEdit(place.at(machine), mcp.syntax, _mcp_parts(_as_converted(mcp, Path(place.at(machine))), launch))
     return _printed(harness, "mcp", edit) if mcp.is_printed else _wanted(harness, "mcp", [edit], machine)
+
+
+def _as_converted(mcp: McpFile, path: Path) -> McpFile:
+    """The shape that the file has: that of a newer version of the program where somebody converted it."""
+    if mcp.newer is None:
+        return mcp
+    keys, entry = mcp.newer
+    try:
+        servers = opened(look(path).text, mcp.syntax).value(keys[:-1])
+    except Refused:
+        return mcp  # the plan says what is wrong with the file
+    is_converted = isinstance(servers, Mapping) and not {"type", "command", "enabled"} & servers.keys()
+    return replace(mcp, keys=keys, entry=entry) if is_converted else mcp
 
 
 def _mcp_parts(mcp: McpFile, launch: Launch) -> tuple[Part, ...]:

@@ -393,11 +393,3 @@ def test_every_plugin_is_known_as_ours_and_says_nothing_of_a_version(desk: Desk)
         assert plugin_files.is_our_plugin(text)
         assert str(desk.data) in text
         assert "0.1.0" not in text
-
-
-@pytest.mark.parametrize(
-    ("told_version", "version"),
-    [("1.18.33", 1), ("opencode 2.0.16\n", 2), ("0.15.2", 1), ("v2.0.0-beta.3", 2), ("command not found", 0), ("", 0)],
-)
-def test_the_version_of_opencode_is_told_by_what_it_prints(told_version: str, version: int) -> None:
-    assert plugin_files.opencode_version(told_version) == version

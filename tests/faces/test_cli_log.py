@@ -70,6 +70,12 @@ def with_wired_agent(room: Room) -> None:
     room.ok("install-hooks", "--agent", "codex", "--apply")
 
 
+def with_drifted_agent(room: Room) -> None:
+    room.ok("install-hooks", "--agent", "claude", "--apply")
+    settings = Path.home() / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace('"timeout": 10', '"timeout": 99'))
+
+
 def with_kept_settings(room: Room) -> None:
     with_wired_agent(room)
     room.ok("backup-agents")
@@ -117,6 +123,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "install-mcp": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-mcp"),
     "install-instructions": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-instructions"),
     "install-skills": (lambda room: room.ok("init"), ("--agent", "codex", "--apply"), "install-skills"),
+    "doctor": (with_drifted_agent, ("--fix",), "install-hooks"),
     "uninstall": (with_wired_agent, ("--apply",), "uninstall"),
     "backup-agents": (with_wired_agent, (), "backup-agents"),
     "restore-agents": (with_kept_settings, ("--apply",), "restore-agents"),

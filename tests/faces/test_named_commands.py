@@ -14,7 +14,9 @@ from ai_memory.cli.docs import PAGES, ROOT
 PACKAGE = Path(ai_memory.__file__).parent
 NAMED = re.compile(r"\bai-memory((?: --[a-z][\w-]*(?:[ =][A-Z]+)?)*) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 QUOTED = re.compile(r"`ai-memory\s([^`]*)`")
-PROSE = frozenset({"failed", "runs", "does", "wrote", "made", "says", "reads", "writes", "state", "ai-memory"})
+PROSE = frozenset(
+    {"failed", "plugin", "runs", "does", "wrote", "made", "says", "reads", "writes", "state", "ai-memory"}
+)
 """Words that follow the program's name in a sentence about it."""
 
 

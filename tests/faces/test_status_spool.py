@@ -59,7 +59,7 @@ def test_an_event_older_than_a_week_is_told_and_kept(room: Room) -> None:
 def test_a_data_dir_that_hooks_cannot_write_is_degraded(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.ok("init")
     room.ok("write-page", "notes/a.md", "-b", "# A\n\nx\n")
-    monkeypatch.setattr("ai_memory.operations.status.is_writable", lambda folder: folder != room.data_dir)
+    monkeypatch.setattr("ai_memory.diagnosis.place.is_writable", lambda folder: folder != room.data_dir)
     assert f"{room.data_dir} cannot be written here: hooks keep nothing; check its owner and permissions" in _degraded(
         room
     )

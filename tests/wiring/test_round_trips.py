@@ -226,3 +226,31 @@ def test_the_foreign_texts_of_these_tests_hold_nothing_of_ours(room: WireRoom) -
 
 def test_the_records_that_everybody_uses_are_among_them() -> None:
     assert {"claude-code", "codex"} <= {one.id for one in WIRED}
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ('{\n  "mcp": {"servers": {"theirs": {"type": "local", "command": ["x"]}}}, // mine\n}\n', ("mcp", "servers")),
+        ('{"mcp": {"servers": {}}}', ("mcp", "servers")),
+        ('{"mcp": {"servers": {"type": "local", "command": ["x"]}}}', ("mcp",)),
+        ('{"mcp": {"theirs": {"type": "local", "command": ["x"]}}}', ("mcp",)),
+        ("{}", ("mcp",)),
+    ],
+    ids=["version 2", "version 2, none yet", "a server of that name", "version 1", "new"],
+)
+def test_opencode_gets_its_server_in_the_shape_that_its_file_has(
+    room: WireRoom, text: str, way: tuple[str, ...]
+) -> None:
+    (opencode,) = [one for one in HARNESSES if one.id == "opencode"]
+    path = room.home / ".config" / "opencode" / "opencode.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    room.install(opencode, whats=("mcp",))
+    ours = opened(path.read_text(), Syntax.JSON).value((*way, "ai-memory"))
+    assert isinstance(ours, dict)
+    assert ours["type"] == "local"
+    assert ("enabled" in ours) is (way == ("mcp",)), "version 2 knows no such key"
+    assert states(room.install(opencode, whats=("mcp",))) == {"no change"}
+    room.uninstall(opencode, whats=("mcp",))
+    assert path.read_text() == text
