@@ -36,6 +36,9 @@ _ai_memory() {
         "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
         "pages --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "history --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "blame --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "restore-page --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "checkpoints --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "sessions --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
         "backfill --capture-mode") COMPREPLY=($(compgen -W "all allowlist" -- "$cur")); return ;;
@@ -57,7 +60,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page append set move delete-page recent pages history diff blame restore-page checkpoints commit undo sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -75,6 +78,12 @@ _ai_memory() {
         "recent") words="-n --limit --after --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "diff") words="-p --path --to --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "blame") words="-p --path --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "restore-page") words="-p --path --from -n --limit --expected-version --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "checkpoints") words="--page -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "commit") words="-m --message --data-dir --lock-timeout --json --help" ;;
+        "undo") words="--dry-run --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "sessions") words="--agent --open --since --until -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "session") words="--kinds --query -n --limit --offset --format --data-dir --lock-timeout --json --help" ;;
         "backfill") words="--agent --since --max-sessions --dry-run --force --all-projects --capture-mode --workspace --project --format --data-dir --lock-timeout --json --help" ;;

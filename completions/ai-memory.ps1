@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--prefix', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--vector', '--no-vector', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench self' = @('--data-dir', '--lock-timeout', '--json', '--help')
@@ -14,6 +14,12 @@ $script:AiMemoryWords = @{
     'recent' = @('-n', '--limit', '--after', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'pages' = @('--kind', '-t', '--tag', '--tier', '--prefix', '--since', '--until', '--pinned', '--no-pinned', '--sort', '-n', '--limit', '--offset', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'history' = @('-p', '--path', '-n', '--limit', '--offset', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'diff' = @('-p', '--path', '--to', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'blame' = @('-p', '--path', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'restore-page' = @('-p', '--path', '--from', '-n', '--limit', '--expected-version', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'checkpoints' = @('--page', '-n', '--limit', '--offset', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'commit' = @('-m', '--message', '--data-dir', '--lock-timeout', '--json', '--help')
+    'undo' = @('--dry-run', '--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'sessions' = @('--agent', '--open', '--since', '--until', '-n', '--limit', '--offset', '--all', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'session' = @('--kinds', '--query', '-n', '--limit', '--offset', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'backfill' = @('--agent', '--since', '--max-sessions', '--dry-run', '--force', '--all-projects', '--capture-mode', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')

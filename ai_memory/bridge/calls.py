@@ -31,6 +31,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "memory_read_page": {"path": "notes/retry-budget.md"},
     "memory_write_page": {"path": "notes/retry-budget.md", "body": "# Retry budget\n\nAt most 3 tries."},
     "memory_delete_page": {"path": "notes/retry-budget.md"},
+    "memory_restore_page": {"path": "notes/retry-budget.md"},
     "memory_recent": {"limit": 5},
     "memory_sessions": {"limit": 5},
     "memory_session": {"session": "7d3f0a5e", "limit": 20},

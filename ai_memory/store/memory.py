@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ai_memory.store.history import PageVersion
     from ai_memory.store.indexing import Progress, Reindexed
     from ai_memory.store.lock import Holder
+    from ai_memory.store.wiki import Wiki
 T = TypeVar("T")
 
 # The writing side (dulwich 81 ms, filelock 75 ms CPU, 2026-11-30) is imported where a write begins: a search that finds
@@ -135,6 +136,20 @@ class Memory:
                 return writer.adopt_everywhere()
             except (StoreFault, OSError) as fault:
                 return Adopted(skipped=(f"Edits by hand could not be taken: {fault}".replace("\n", " "),))
+
+    def commit_by_hand(self, message: str) -> "Adopted":
+        """What people changed in the wiki by hand as one commit with that message; waits for the lock.
+
+        Raises LockBusy, StoreFault.
+        """
+        from ai_memory.store.adoption import Adopted
+        from ai_memory.store.writing import Writer
+
+        if not self.exists:
+            return Adopted()
+        self._refuse_read_only()
+        with Writer.opened(self) as writer:
+            return writer.adopt_everywhere(message)
 
     def reindex(self, progress: "Progress | None" = None) -> "Reindexed":
         """Build the index anew from the wiki. Readers go on with the old one meanwhile."""
@@ -270,12 +285,20 @@ class Memory:
         from itertools import islice
 
         from ai_memory.store.history import versions
+
+        with self.past() as wiki:
+            return [] if wiki is None else list(islice(versions(wiki, ref), offset, offset + limit))
+
+    @contextmanager
+    def past(self) -> "Iterator[Wiki | None]":
+        """The wiki's commits for reading, or None where there is no wiki."""
         from ai_memory.store.wiki import Wiki
 
         if not self.exists:
-            return []
+            yield None
+            return
         with closing(Wiki(self.data_dir.git)) as wiki:
-            return list(islice(versions(wiki, ref), offset, offset + limit))
+            yield wiki
 
     # --- telling ---
 

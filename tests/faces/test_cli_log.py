@@ -18,9 +18,11 @@ from ai_memory.operations.log import _parsed
 from ai_memory.operations.table import OPERATIONS
 from ai_memory.paths import DataDir
 from ai_memory.store import outbox
+from ai_memory.store.blobs import blob_id
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool
 
+BLOB = blob_id(b"# A\n")
 EVENT = f"{time.time_ns():019d}-1-0a0b0c0d"
 
 
@@ -69,6 +71,16 @@ def with_kept_settings(room: Room) -> None:
     (Path.home() / ".codex" / "hooks.json").write_text("{}")
 
 
+def with_earlier_version(room: Room) -> None:
+    with_page(room)
+    room.ok("write-page", "notes/a.md", "-b", "# Another")
+
+
+def with_edit_by_hand(room: Room) -> None:
+    with_page(room)
+    room.file("notes/a.md").write_text("# By hand")
+
+
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
@@ -76,6 +88,9 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "set": (with_page, ("notes/a.md", "--tag", "+x"), "set"),
     "move": (with_page, ("notes/a.md", "notes/b.md"), "move"),
     "delete-page": (with_page, ("notes/a.md",), "delete"),
+    "restore-page": (with_earlier_version, ("notes/a.md", "--from", BLOB), "restore"),
+    "commit": (with_edit_by_hand, ("-m", "By hand"), "commit"),
+    "undo": (with_page, (), "undo"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
     "handoff begin": (lambda room: room.ok("init"), ("-b", "Tax is left."), "handoff-begin"),
     "handoff accept": (with_handoff, (), "handoff-accept"),
