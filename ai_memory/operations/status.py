@@ -17,6 +17,7 @@ from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
 from ai_memory.store import driver
+from ai_memory.store.audit import last_verified
 from ai_memory.store.head import read_head
 from ai_memory.store.reading import is_writable
 from ai_memory.store.spool import Spool
@@ -74,6 +75,14 @@ class DrainState:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupState:
+    """The newest backup that was restored on trial and found whole; None where there was none within a year."""
+
+    verified_at: str | None = None
+    archive: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class IndexState:
     indexed: str | None
     head: str | None
@@ -111,6 +120,7 @@ class Status:
     lock: LockState | None
     capture: CaptureState
     vectors: VectorState
+    backup: BackupState
     degraded: tuple[str, ...]
     """One sentence for each thing that is not as it must be."""
     gaps: tuple[str, ...]
@@ -140,7 +150,7 @@ def status(
         indexed, gaps = snapshot.head, (*snapshot.gaps, *left)
         vectors = VectorState() if line else vector_state(snapshot, _choice(settings, problems))
     problems += untold
-    sessions, open_sessions, observations, drain = _from_state(memory, problems)
+    sessions, open_sessions, observations, drain, backup = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
     spool = _spool(memory, settings)
     index = IndexState(indexed, head, indexed != head)
@@ -170,6 +180,7 @@ def status(
         _lock(memory),
         capture,
         vectors,
+        backup,
         tuple(problems),
         gaps,
         told,
@@ -210,17 +221,19 @@ def _choice(settings: Config, problems: list[str]) -> "Choice | None":
         return None
 
 
-def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None]:
+def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None, BackupState]:
     try:
         with memory.state_reading() as connection:
             if connection is None:
-                return 0, 0, 0, None
+                return 0, 0, 0, None, BackupState()
             drain = last_drain(connection)
             counted = totals(connection)
+            verified = last_verified(connection)
     except MemoryFault as fault:
         problems.append(fault.message)
-        return 0, 0, 0, None
-    return *counted, _drain(drain) if drain else None
+        return 0, 0, 0, None, BackupState()
+    backup = BackupState(rfc3339(verified.at_us), verified.subject) if verified else BackupState()
+    return *counted, _drain(drain) if drain else None, backup
 
 
 def _drain(drain: Drain) -> DrainState:
@@ -314,7 +327,7 @@ def status_text(result: Status) -> str:
     """Aligned lines, or one line for a status bar."""
     if result.line:
         return result.line
-    counts, spool, drain = result.counts, result.spool, result.drain
+    counts, spool, drain, backup = result.counts, result.spool, result.drain, result.backup
     rows = [
         ("data dir", result.data_dir if result.exists else f"{result.data_dir} (not there yet)"),
         ("project", _project_words(result.scope, result.project_pages)),
@@ -326,6 +339,7 @@ def status_text(result: Status) -> str:
         ("spool", _spool_words(spool)),
         ("drain", f"{drain.fault or 'well'}, {drain.applied} events, {drain.ended_at}" if drain else "never ran"),
         ("index", "behind the wiki" if result.index.is_behind else "in step"),
+        ("backup", f"{backup.verified_at}, {backup.archive}" if backup.archive else "none that was verified"),
         ("sqlite", _driver_words(result.driver)),
         ("lock", f"pid {result.lock.pid}: {result.lock.command}, since {result.lock.since}" if result.lock else "free"),
     ]

@@ -82,6 +82,7 @@ class Memory:
         from ai_memory.store import birth
         from ai_memory.store.writing import writer_lock
 
+        self._finish_restore()
         if self.exists:
             if not self.data_dir.born.exists():
                 born.record(self.data_dir, "wiki", at_us=self.clock())
@@ -125,6 +126,7 @@ class Memory:
         from ai_memory.store.adoption import Adopted
         from ai_memory.store.writing import Hindered, Writer
 
+        self._finish_restore()
         if not self.exists:
             return Adopted()
         if not reading.is_writable(self.data_dir.root):
@@ -145,6 +147,7 @@ class Memory:
         from ai_memory.store.adoption import Adopted
         from ai_memory.store.writing import Writer
 
+        self._finish_restore()
         if not self.exists:
             return Adopted()
         self._refuse_read_only()
@@ -243,6 +246,7 @@ class Memory:
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
         """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes."""
+        self._finish_restore()
         with reading.opened(self) as snapshot:
             yield snapshot
 
@@ -253,6 +257,7 @@ class Memory:
     @contextmanager
     def state_reading(self) -> Iterator[Connection | None]:
         """`state.db` for reading, or None when there is none."""
+        self._finish_restore()
         with reading.state_opened(self.data_dir) as connection:
             yield connection
 
@@ -294,6 +299,7 @@ class Memory:
         """The wiki's commits for reading, or None where there is no wiki."""
         from ai_memory.store.wiki import Wiki
 
+        self._finish_restore()
         if not self.exists:
             yield None
             return
@@ -327,6 +333,16 @@ class Memory:
             return born.lost(self.data_dir, "wiki")
         state = unfinished(self.data_dir.git)
         return None if state is None or state.is_passing else state.fault()
+
+    def _finish_restore(self) -> None:
+        """End a restore whose process died. Raises LockBusy while another process restores."""
+        if not self.data_dir.restoring.exists() or not reading.is_writable(self.data_dir.root):
+            return
+        from ai_memory.store import restore
+        from ai_memory.store.writing import writer_lock
+
+        with writer_lock(self).held(self.lock_timeout_s):
+            restore.finish(self.data_dir, step=self.step)
 
     def _refuse_read_only(self) -> None:
         root = self.data_dir.root

@@ -76,6 +76,11 @@ def with_earlier_version(room: Room) -> None:
     room.ok("write-page", "notes/a.md", "-b", "# Another")
 
 
+def with_backup(room: Room) -> None:
+    with_page(room)
+    room.ok("backup")
+
+
 def with_edit_by_hand(room: Room) -> None:
     with_page(room)
     room.file("notes/a.md").write_text("# By hand")
@@ -91,6 +96,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "restore-page": (with_earlier_version, ("notes/a.md", "--from", BLOB), "restore"),
     "commit": (with_edit_by_hand, ("-m", "By hand"), "commit"),
     "undo": (with_page, (), "undo"),
+    "backup": (with_page, (), "backup"),
+    "restore": (with_backup, ("--force",), "restore"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
     "handoff begin": (lambda room: room.ok("init"), ("-b", "Tax is left."), "handoff-begin"),
     "handoff accept": (with_handoff, (), "handoff-accept"),
