@@ -138,7 +138,7 @@ def test_an_operation_that_changes_something_is_in_the_log_once(room: Room, name
     assert [(one["face"], one["count"]) for one in new] == [("cli", 1)], new
     before |= {one["id"] for one in mutations(room, "--all")}
     room.ok("log")
-    assert {one["id"] for one in mutations(room, "--all")} == before, "a look is told of"
+    assert {one["id"] for one in mutations(room, "--all")} <= before, "a look is told of"
 
 
 def test_a_pass_of_the_drain_is_in_the_log(room: Room) -> None:
