@@ -81,6 +81,12 @@ def with_backup(room: Room) -> None:
     room.ok("backup")
 
 
+def with_folder_of_docs(room: Room) -> None:
+    room.ok("init")
+    (room.checkout / "docs").mkdir()
+    (room.checkout / "docs" / "a.md").write_text("# A")
+
+
 def with_edit_by_hand(room: Room) -> None:
     with_page(room)
     room.file("notes/a.md").write_text("# By hand")
@@ -98,6 +104,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "undo": (with_page, (), "undo"),
     "backup": (with_page, (), "backup"),
     "restore": (with_backup, ("--force",), "restore"),
+    "import": (with_folder_of_docs, ("docs",), "import"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
     "handoff begin": (lambda room: room.ok("init"), ("-b", "Tax is left."), "handoff-begin"),
     "handoff accept": (with_handoff, (), "handoff-accept"),
