@@ -62,7 +62,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page append set move delete-page recent pages history diff blame restore-page checkpoints commit undo sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents backup restore export import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page append set move delete-page recent pages history diff blame restore-page checkpoints commit undo sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -110,6 +110,7 @@ _ai_memory() {
         "backup") words="-o --output --verify --keep --data-dir --lock-timeout --json --help" ;;
         "restore") words="--force --dry-run --data-dir --lock-timeout --json --help" ;;
         "export") words="--all --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "export-okf") words="--skip-invalid --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "import") words="--into --conflict --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "embed") words="-n --limit --all --prune --dry-run --workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'backup', 'restore', 'export', 'import', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'backup', 'restore', 'export', 'export-okf', 'import', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--prefix', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--vector', '--no-vector', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench self' = @('--data-dir', '--lock-timeout', '--json', '--help')
@@ -44,6 +44,7 @@ $script:AiMemoryWords = @{
     'backup' = @('-o', '--output', '--verify', '--keep', '--data-dir', '--lock-timeout', '--json', '--help')
     'restore' = @('--force', '--dry-run', '--data-dir', '--lock-timeout', '--json', '--help')
     'export' = @('--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'export-okf' = @('--skip-invalid', '--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'import' = @('--into', '--conflict', '--dry-run', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'embed' = @('-n', '--limit', '--all', '--prune', '--dry-run', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')

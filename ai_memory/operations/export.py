@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,6 @@ from ai_memory.operations.unscoped import resolve_for
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
-    from ai_memory.store.wiki import Wiki
 
 MANIFEST = "export.json"
 FORMAT = "ai-memory export 1"
@@ -65,7 +64,10 @@ def export(
             raise NotFound(
                 f"there are no pages in {place.rstrip('/')}", hint="`ai-memory list-projects` lists projects"
             )
-        rows, size = _written(wiki, blobs, target, progress)
+        total = len(blobs)
+        rows, size = write_folder(
+            target, ((path, wiki.blob(blob)) for path, blob in blobs), total, progress, is_ours=True
+        )
     pages = [row for row in rows if not row["path"].endswith("/_meta.md") or row["path"].count("/") != 2]
     return Exported(
         scope,
@@ -93,24 +95,29 @@ def new_folder(memory: "Memory", folder: str) -> Path:
     return target
 
 
-def _written(
-    wiki: "Wiki", blobs: list[tuple[str, str]], target: Path, progress: Callable[[int, int], None]
+def write_folder(
+    target: Path, files: Iterable[tuple[str, bytes]], total: int, progress: Callable[[int, int], None], *, is_ours: bool
 ) -> tuple[list[dict[str, str]], int]:
-    """Write all into a folder beside, then give it its name. Errors: StoreFault; nothing stays then."""
+    """Write all into a folder beside, then give it its name; `is_ours`: with the note that `import` looks for.
+
+    Crash: a folder with a dot before its name may stay. Errors: StoreFault; nothing stays then.
+    """
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     rows: list[dict[str, str]] = []
     size = 0
     try:
-        for number, (path, content) in enumerate(_contents(wiki, blobs), start=1):
+        beside.mkdir(parents=True)
+        for number, (path, content) in enumerate(files, start=1):
             file = beside.joinpath(*path.split("/"))
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("xb") as out:
                 out.write(content)
             rows.append({"path": path, "sha256": hashlib.sha256(content).hexdigest()})
             size += len(content)
-            progress(number, len(blobs))
-        record = {"format": FORMAT, "program": __version__, "files": rows}
-        (beside / MANIFEST).write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+            progress(number, total)
+        if is_ours:
+            record = {"format": FORMAT, "program": __version__, "files": rows}
+            (beside / MANIFEST).write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
         if target.is_dir():
             target.rmdir()
         beside.rename(target)
@@ -121,11 +128,6 @@ def _written(
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return rows, size
-
-
-def _contents(wiki: "Wiki", blobs: list[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
-    for path, blob in blobs:
-        yield path, wiki.blob(blob)
 
 
 def exported_text(result: Exported) -> str:

@@ -40,7 +40,8 @@ def files_in(folder: Path, *, known: frozenset[str] = frozenset()) -> Found:
     files: list[SourceFile] = []
     left: list[str] = []
     others: Counter[str] = Counter()
-    for here, folders, names in os.walk(folder, onerror=lambda fault: left.append(_unread(folder, fault))):
+    faults: list[OSError] = []
+    for here, folders, names in os.walk(folder, onerror=faults.append):
         left += [f"{_path(folder, here, name)}: a link" for name in folders if (Path(here) / name).is_symlink()]
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
         for name in sorted(names):
@@ -54,6 +55,7 @@ def files_in(folder: Path, *, known: frozenset[str] = frozenset()) -> Found:
                 files.append(taken)
             else:
                 left.append(taken)
+    left += [_unread(folder, fault) for fault in faults]
     gaps: tuple[str, ...] = ()
     if others:
         kinds = ", ".join(f"{number} {ending}" for ending, number in others.most_common(8))

@@ -534,6 +534,15 @@ OPERATIONS: tuple[Operation, ...] = (
         read_only=True,
     ),
     Operation(
+        name="export-okf",
+        module="export_okf",
+        function="export_okf",
+        title="Pages in the Open Knowledge Format",
+        examples=("export-okf ../shop-okf", "export-okf ../all-okf --all --skip-invalid"),
+        text="exported_okf_text",
+        read_only=True,
+    ),
+    Operation(
         name="import",
         module="importing",
         function="import_pages",

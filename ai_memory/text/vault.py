@@ -42,7 +42,7 @@ def _portable(path: str) -> str:
     try:
         return check_page_path("/".join(segments) + ".md")
     except MemoryFault:
-        segments = [f"{slug(segment)}-page" if slug(segment) != segment else segment for segment in segments]
+        segments = [slug(segment) for segment in segments]
     try:
         return check_page_path("/".join(segments) + ".md")
     except MemoryFault:

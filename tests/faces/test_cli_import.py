@@ -161,7 +161,7 @@ def test_odd_files_are_named_and_harm_nothing(room: Room, tmp_path: Path) -> Non
     assert room.file("control.md").read_bytes() == b"ared\n"
     assert {found[name]["path"] for name in ("A.md", "a.MD")} == {"A.md", "a-2.md"}
     assert found["con.md"]["path"] == "con-page.md"
-    assert found["_meta.md"]["path"] == "meta-page.md"
+    assert found["_meta.md"]["path"] == "meta.md"
     assert found["nfd-e\u0301.md"]["path"] == "nfd-\u00e9.md"
     assert len(room.json("pages")["pages"]) == 10 - 1
 
@@ -283,6 +283,46 @@ def test_what_export_wrote_goes_where_it_was(room: Room, tmp_path: Path) -> None
     shutil.rmtree(tmp_path / "out" / "default")
     (tmp_path / "out" / "export.json").write_text('{"format": "another"}')
     assert room.json("import", str(tmp_path / "out"))["counts"] == {}
+
+
+# --- the Open Knowledge Format ---
+
+
+def test_pages_say_their_type_their_maker_and_their_sessions(room: Room, tmp_path: Path) -> None:
+    (Path.home() / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    room.ok(
+        "write-page", "decisions/queue.md", "-b", "One a tenant.\n", "--expires-at", "2099-01-01", "--title", "Queue"
+    )
+    room.file("notes/own.md").parent.mkdir()
+    room.file("notes/own.md").write_text("---\ntype: Essay\nsession_id: s-1\nmine: [1, 2]  # kept\n---\n# Own [x]\n")
+    answer = room.json("export-okf", str(tmp_path / "okf"))
+    assert (answer["pages"], answer["invalid"]) == (2, [])
+    queue = (tmp_path / "okf" / "decisions" / "queue.md").read_text()
+    updated = room.json("pages")["pages"][0]["updated_at"]
+    for line in ("type: Decision", "by: human:Ada", f"at: {updated}", "stale_after: 2099-01-01T23:59:59.999999Z"):
+        assert line in queue.replace('"', ""), queue
+    own = (tmp_path / "okf" / "notes" / "own.md").read_text()
+    assert own.startswith("---\ntype: Essay\n")
+    assert "mine: [1, 2]  # kept" in own
+    assert "ai-memory://session/s-1" in own
+    index = (tmp_path / "okf" / "index.md").read_text()
+    assert "- [Queue](<decisions/queue.md>)" in index
+    assert "- [Own (x)](<notes/own.md>)" in index
+    assert room.json("import", str(tmp_path / "okf"), "--into", "okf")["counts"] == {"created": 3}
+
+
+def test_a_page_that_cannot_be_read_stops_the_export_or_is_left_out(room: Room, tmp_path: Path) -> None:
+    furnish(room)
+    refused = room.json("export-okf", str(tmp_path / "okf"), code=1)
+    assert "default/shop:notes/" in refused["error"]["message"]
+    assert "--skip-invalid" in refused["error"]["hint"]
+    assert not (tmp_path / "okf").exists()
+    answer = room.json("export-okf", str(tmp_path / "okf"), "--skip-invalid", "--all")
+    assert sorted(line.partition(": ")[0] for line in answer["invalid"]) == [
+        "default/shop:notes/broken.md",
+        "default/shop:notes/latin.md",
+    ]
+    assert (tmp_path / "okf" / "default" / "other" / "notes" / "b.md").exists()
 
 
 # --- names and bytes ---
