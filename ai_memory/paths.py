@@ -33,6 +33,10 @@ class DataDir:
         return self.root / "pending"
 
     @cached_property
+    def restoring(self) -> Path:
+        return self.root / "restoring"
+
+    @cached_property
     def born(self) -> Path:
         return self.root / "born.json"
 

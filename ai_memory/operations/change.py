@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import NotFound, UsageFault, echo
-from ai_memory.model import Page, PageRef, Scope
+from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.page_state import carry_state, forget_state
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
 from ai_memory.operations.scoping import locate, refuse_unknown_address, resolve, split_address
 from ai_memory.operations.write import (
@@ -21,7 +22,6 @@ from ai_memory.operations.write import (
     write_page_text,
     written,
 )
-from ai_memory.store.outbox import Outbox
 from ai_memory.text.links import rewrite_links
 from ai_memory.text.names import check_page_path
 from ai_memory.text.page import check_size, splice
@@ -136,7 +136,7 @@ def move_page(
         text = sanitize_edit(page.text, rewrite_links(page.text, at=ref, moved={ref: target}, now_at=target))
         target = change.move(ref, target, text=text)
         relinked = [source for source in sources if _relink(change, source, ref, target)]
-        _carry_state(change, ref, target)
+        carry_state(change, ref, target)
     moved, gaps = memory.after_write(
         lambda snapshot: as_written(snapshot, change, target), otherwise=change.page(target)
     )
@@ -171,19 +171,6 @@ def _relink(change: "Change", source: PageRef, ref: PageRef, target: PageRef) ->
         return False
     change.put(source, text, expected_version=page.version)
     return True
-
-
-def _carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
-    places = {
-        "workspace": ref.workspace,
-        "project": ref.project,
-        "path": ref.path,
-        "new_workspace": target.workspace,
-        "new_project": target.project,
-        "new_path": target.path,
-    }
-    for statement in ("page-moved", "evidence-moved"):
-        change.state(statement, **places)
 
 
 def moved_page_text(result: MovedPage) -> str:
@@ -227,22 +214,12 @@ def delete_page(
         page = change.page(ref)
         if page is not None:
             change.delete(ref, expected_version=expected_version)
-            _withdraw(memory, change, page)
-            place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
-            for statement in ("page-forgotten", "evidence-forgotten"):
-                change.state(statement, **place)
+            forget_state(memory, change, page)
     if page is None:
         return DeletedPage(scope, (address(ref),), "absent", None, None)
     done = change.committed
     commit, asked = (done.commit, done.asked) if done else (None, ())
     return DeletedPage(scope, (address(ref),), "deleted", commit, page.version, asked)
-
-
-def _withdraw(memory: "Memory", change: "Change", page: Page) -> None:
-    """A handoff whose page is gone is given to nobody."""
-    if page.kind == "handoff":
-        for name in Outbox(memory.data_dir).names_of(str(page.frontmatter.get("id", ""))):
-            change.outbox_remove(name)
 
 
 def deleted_page_text(result: DeletedPage) -> str:

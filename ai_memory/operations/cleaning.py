@@ -40,7 +40,7 @@ def clean(memory: "Memory", after: str, *, before: str = "") -> Sanitized:
     the configuration take too long.
     """
     check_characters("the text", after)
-    extra, allow = _patterns(memory)
+    extra, allow = patterns(memory)
     try:
         return sanitize_edit(before, after, extra=extra, allow=allow)
     except TooSlow as fault:
@@ -57,7 +57,7 @@ def refuse_secrets(memory: "Memory", **named: str | Iterable[str] | None) -> Non
         for what, given in named.items()
         for word in ((given,) if isinstance(given, str) else given or ())
     ]
-    extra, allow = _patterns(memory)
+    extra, allow = patterns(memory)
     for what, word in words:
         try:
             clean = scrub(word, extra=extra, allow=allow)
@@ -80,6 +80,7 @@ def _too_slow(fault: TooSlow) -> MemoryFault:
     )
 
 
-def _patterns(memory: "Memory") -> tuple[tuple[str, ...], tuple[str, ...]]:
+def patterns(memory: "Memory") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A person's own patterns: what to scrub beyond ours, and what to let pass."""
     config = configured(memory)
     return (config.sanitize.extra_patterns, config.sanitize.allowlist) if config else ((), ())

@@ -183,7 +183,7 @@ def _mutation_entry(one: "Mutation") -> LogEntry:
         outcome="",
         origin=one.origin,
         count=one.count,
-        by=_by(one),
+        by=by_whom(one),
         face=one.face,
         agent=one.agent,
         session=one.session,
@@ -195,7 +195,7 @@ def _mutation_entry(one: "Mutation") -> LogEntry:
     )
 
 
-def _by(one: "Mutation") -> str:
+def by_whom(one: "Mutation") -> str:
     """The agent that did it, the person who signed, else which of our faces."""
     faces = {"cli": "the command line", "bridge": "a tool call"}
     return one.agent or one.author or faces.get(one.face, "ai-memory")

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.budget import MaxBytes, shortened_rows
@@ -316,68 +315,3 @@ def pages_text(result: ListedPages) -> str:
     if not result.pages:
         return "no pages"
     return "\n".join(_line(row, result.scope) for row in result.pages)
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRow:
-    workspace: str
-    project: str
-    path: str
-    """Its path at that time."""
-    version: str | None
-    """None where it was deleted."""
-    commit: str
-    at: str
-    change: str
-    author: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageHistory:
-    scope: Scope
-    versions: tuple[VersionRow, ...]
-    gaps: tuple[str, ...]
-    omitted: int = 0
-
-
-def history(
-    memory: "Memory",
-    *,
-    path: Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)],
-    limit: Annotated[int, Field("rows at most", ge=1, le=1000, flags=("-n", "--limit"))] = 50,
-    offset: Annotated[int, Field("rows to skip", ge=0)] = 0,
-    workspace: Workspace = None,
-    project: ProjectName = None,
-) -> PageHistory:
-    """List the versions of a page, newest first, deleted ones too.
-    Use it to see who changed what, and which version to go back to.
-    """
-    scope, ref = locate(memory, path, workspace, project, write=False)
-    found = memory.history(ref, limit=limit + 1, offset=offset) if memory.exists else []
-    if not found and not offset:
-        raise NotFound(f"no page {ref}, now or before", hint="ai-memory pages lists what there is")
-    rows = tuple(
-        VersionRow(
-            version.path.workspace,
-            version.path.project,
-            version.path.path,
-            version.version,
-            version.commit,
-            rfc3339(version.at_us),
-            version.change,
-            version.author,
-            version.message,
-        )
-        for version in found[:limit]
-    )
-    gaps = ("older versions not shown",) if len(found) > limit else ()
-    return PageHistory(scope, rows, gaps)
-
-
-def history_text(result: PageHistory) -> str:
-    """One line a version."""
-    return "\n".join(
-        f"- {(row.version or 'gone')[:VERSION_SHOWN]} · {row.at} · {row.change} · {row.author} · {row.message}"
-        for row in result.versions
-    )

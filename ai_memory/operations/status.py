@@ -18,6 +18,7 @@ from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
 from ai_memory.store import driver
+from ai_memory.store.audit import last_verified
 from ai_memory.store.head import read_head
 from ai_memory.store.spool import Spool, SpoolCounts
 from ai_memory.store.state import Drain, last_drain
@@ -66,6 +67,14 @@ class DrainState:
     pages: int
     handoffs: int
     fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackupState:
+    """The newest backup that was restored on trial and found whole; None where there was none within a year."""
+
+    verified_at: str | None = None
+    archive: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,7 @@ class Status:
     capture: CaptureState
     vectors: VectorState
     capabilities: Capabilities
+    backup: BackupState
     degraded: tuple[str, ...]
     """One sentence for each thing that is not as it must be."""
     gaps: tuple[str, ...]
@@ -151,7 +161,7 @@ def status(
         indexed, gaps = snapshot.head, (*snapshot.gaps, *left)
         vectors = VectorState() if line else vector_state(snapshot, _choice(settings, problems))
     problems += untold
-    sessions, open_sessions, observations, drain = _from_state(memory, problems)
+    sessions, open_sessions, observations, drain, backup = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
     counted = Spool(memory.data_dir).counts()
     spool = _spool(counted, settings)
@@ -184,6 +194,7 @@ def status(
         capture,
         vectors,
         _capabilities(vectors, settings, is_degraded=bool(problems)),
+        backup,
         tuple(problems),
         gaps,
         told,
@@ -236,17 +247,19 @@ def _choice(settings: Config, problems: list[str]) -> "Choice | None":
         return None
 
 
-def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None]:
+def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None, BackupState]:
     try:
         with memory.state_reading() as connection:
             if connection is None:
-                return 0, 0, 0, None
+                return 0, 0, 0, None, BackupState()
             drain = last_drain(connection)
             counted = totals(connection)
+            verified = last_verified(connection)
     except MemoryFault as fault:
         problems.append(fault.message)
-        return 0, 0, 0, None
-    return *counted, _drain(drain) if drain else None
+        return 0, 0, 0, None, BackupState()
+    backup = BackupState(rfc3339(verified.at_us), verified.subject) if verified else BackupState()
+    return *counted, _drain(drain) if drain else None, backup
 
 
 def _drain(drain: Drain) -> DrainState:
@@ -307,7 +320,7 @@ def status_text(result: Status) -> str:
     """Aligned lines, or one line for a status bar."""
     if result.line:
         return result.line
-    counts, spool, drain = result.counts, result.spool, result.drain
+    counts, spool, drain, backup = result.counts, result.spool, result.drain, result.backup
     rows = [
         ("data dir", result.data_dir if result.exists else f"{result.data_dir} (not there yet)"),
         ("project", _project_words(result.scope, result.project_pages)),
@@ -320,6 +333,7 @@ def status_text(result: Status) -> str:
         ("spool", _spool_words(spool)),
         ("drain", f"{drain.fault or 'well'}, {drain.applied} events, {drain.ended_at}" if drain else "never ran"),
         ("index", "behind the wiki" if result.index.is_behind else "in step"),
+        ("backup", f"{backup.verified_at}, {backup.archive}" if backup.archive else "none that was verified"),
         ("sqlite", _driver_words(result.driver)),
         ("lock", f"pid {result.lock.pid}: {result.lock.command}, since {result.lock.since}" if result.lock else "free"),
     ]

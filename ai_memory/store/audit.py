@@ -23,6 +23,9 @@ KEPT_ROWS = 100_000
 LONGEST = 300
 """Characters of a subject."""
 
+BACKUP_VERIFIED = "backup-verify"
+"""Verb of the row that tells of an archive which was restored on trial and found whole."""
+
 _COLUMNS = "change_id, at_us, verb, face, agent, session, author, workspace, project, subject, origin, count"
 
 PUT = """
@@ -178,6 +181,11 @@ def of_verbs(connection: Connection, verbs: Sequence[str], *, limit: int) -> lis
         (*verbs, limit),
     )
     return [Mutation(*row) for row in rows]
+
+
+def last_verified(connection: Connection) -> Mutation | None:
+    """Which archive was last restored on trial and found whole, its `subject`, and when. For `status` and `doctor`."""
+    return next(iter(of_verbs(connection, [BACKUP_VERIFIED], limit=1)), None)
 
 
 def known(connection: Connection, change_ids: Sequence[str], *, place: tuple[str, str] | None = None) -> set[str]:

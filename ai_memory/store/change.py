@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, MemoryFault, NotFound, echo
 from ai_memory.model import Page, PageRef, Project, Sanitized, Scope
-from ai_memory.store import state
-from ai_memory.store.addresses import META_NAME, folder_of, meta_path
+from ai_memory.store import state, undoing
+from ai_memory.store.addresses import META_NAME, folder_of, meta_path, page_ref
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change_ids import new_change_id
 from ai_memory.store.index import read_project
@@ -16,6 +16,7 @@ from ai_memory.store.pages import page_of
 from ai_memory.store.pending import OutboxChange, PathChange
 from ai_memory.store.wiki import Wiki
 from ai_memory.text import limits, names
+from ai_memory.text.foreign_bytes import as_bytes
 from ai_memory.text.page import compose, parse, splice
 from ai_memory.text.sanitize import sanitize
 
@@ -170,6 +171,57 @@ class Change:
         self._refuse_collision(new)
         self._drafts[new.git_path] = present if text is None or not _is_utf8(present) else text.encode("utf-8")
         return new
+
+    def put_back(self, ref: PageRef, version: str, *, expected_version: str | None = None) -> PageRef:
+        """Let the page be an earlier version of its own, byte for byte. Raises Conflict, StoreFault."""
+        ref = _checked(ref)
+        present = self._present(ref.git_path)
+        _expect(ref, present, expected_version)
+        if present is None:
+            self._refuse_collision(ref)
+        self._drafts[ref.git_path] = self._wiki.blob(version)
+        return ref
+
+    def bring_in(
+        self, ref: PageRef, text: Sanitized, *, is_utf8: bool = True, expected_version: str | None = None
+    ) -> PageRef:
+        """Let the page be a file that a person kept elsewhere: also one whose frontmatter cannot be read, or no UTF-8.
+
+        Without `expected_version` there must be none. Raises Conflict, MemoryFault for a path that no page may have.
+        """
+        ref = _checked(ref)
+        present = self._present(ref.git_path)
+        if present is None:
+            self._refuse_collision(ref)
+        elif expected_version is None:
+            raise Conflict(f"{ref} was written meanwhile.", hint="Run it again: it looks anew.")
+        _expect(ref, present, expected_version)
+        self._drafts[ref.git_path] = as_bytes(text, is_utf8=is_utf8)
+        return ref
+
+    def bring_in_project(self, workspace: str, project: str, meta: Sanitized) -> bool:
+        """Begin a project with the `_meta.md` that it had elsewhere; False where one of that name is there."""
+        names.check_name(workspace, what="workspace")
+        names.check_name(project)
+        if self.project(workspace, project) is not None:
+            return False
+        self._drafts[meta_path(workspace, project)] = meta.encode("utf-8")
+        return True
+
+    def take_back(self, commit: str) -> tuple[str, ...]:
+        """Let the pages of that commit be what they were before it; gives those of its files that are no pages.
+
+        Raises Conflict where what it wrote was changed since.
+        """
+        undone = undoing.plan(self._wiki, commit, self._present)
+        gone = [path for path, content in undone.contents.items() if content is None]
+        self._drafts.update(dict.fromkeys(gone))  # first, so that a move that only changed case collides with nothing
+        for path, content in undone.contents.items():
+            ref = page_ref(path)
+            if content is not None and ref is not None and self._present(path) is None:
+                self._refuse_collision(ref)
+            self._drafts[path] = content
+        return undone.left
 
     def state(self, statement: str, **parameters: str | int) -> None:
         """A row of `state.db` that belongs to this change; `statement` is a name in `state.STATEMENTS`.

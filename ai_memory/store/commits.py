@@ -1,6 +1,7 @@
 """What the wiki's commits tell of who changed what (decision A15)."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ai_memory.model import MACHINE, Author
@@ -13,6 +14,9 @@ from ai_memory.store.wiki import CommitNote, Wiki
 MAX_LOOKED_AT = 5_000
 """Commits that one question reads: the rest is told as left out."""
 
+PREFIX = re.compile(r"[0-9a-f]{7,40}")
+"""What names a commit or a version: its id or the beginning of it."""
+
 _MACHINE = f"{MACHINE.name} <{MACHINE.email}>"
 
 
@@ -22,6 +26,15 @@ class Told:
 
     mutations: list[Mutation]
     is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One commit: what it says of itself, who made it, and the pages that it changed."""
+
+    note: CommitNote
+    mutation: Mutation
+    touched: tuple[Touched, ...]
 
 
 def newest(wiki: Wiki, span: Span) -> Told:
@@ -37,20 +50,42 @@ def newest(wiki: Wiki, span: Span) -> Told:
         if looked_at >= MAX_LOOKED_AT:
             return Told(found, is_whole=False)
         looked_at += 1
-        touched = _touched(wiki, commit, span.place)
-        if touched:
-            found.append(with_paths(mutation, touched, moved_from=note.trailers.get("Moved-From", "")))
+        paths = touched(wiki, commit, span.place)
+        if paths:
+            found.append(with_paths(mutation, paths, moved_from=note.trailers.get("Moved-From", "")))
     return Told(found, is_whole=True)
+
+
+def checkpoints(
+    wiki: Wiki, *, place: tuple[str, str] | None = None, only: Iterable[str] | None = None
+) -> Iterator[Checkpoint]:
+    """Commits that changed pages there, newest first; of those alone that are named in `only`, in its order."""
+    for commit in wiki.first_parents(wiki.head()) if only is None else only:
+        paths = touched(wiki, commit, place)
+        if paths:
+            yield checkpoint(wiki, commit, paths)
+
+
+def checkpoint(wiki: Wiki, commit: str, paths: list[Touched]) -> Checkpoint:
+    """That commit, with the pages of it that one asks about."""
+    note = wiki.note(commit)
+    by = with_paths(made_by(note), paths, moved_from=note.trailers.get("Moved-From", ""))
+    return Checkpoint(note, by, tuple(paths))
 
 
 def _notes(wiki: Wiki) -> Iterator[tuple[str, CommitNote, Mutation]]:
     for commit in wiki.first_parents(wiki.head()):
         note = wiki.note(commit)
-        change_id = note.trailers.get("Change-Id", "")
-        is_ours_made = bool(change_id) or note.author == _MACHINE
-        verb = verb_of(note.message, note.trailers) if is_ours_made else "commit"
-        by = Mutation(change_id or commit, exact_us(change_id, note.at_us), verb, commit=commit)
-        yield commit, note, with_trailers(by, note.trailers, _author(note))
+        yield commit, note, made_by(note)
+
+
+def made_by(note: CommitNote) -> Mutation:
+    """Who made the commit, as it tells itself; its pages are not looked at."""
+    change_id = note.trailers.get("Change-Id", "")
+    is_ours_made = bool(change_id) or note.author == _MACHINE
+    verb = verb_of(note.message, note.trailers) if is_ours_made else "commit"
+    by = Mutation(change_id or note.id, exact_us(change_id, note.at_us), verb, commit=note.id)
+    return with_trailers(by, note.trailers, _author(note))
 
 
 def _author(note: CommitNote) -> Author:
@@ -58,7 +93,7 @@ def _author(note: CommitNote) -> Author:
     return Author(name, email.rstrip(">"))
 
 
-def _touched(wiki: Wiki, commit: str, place: tuple[str, str] | None) -> list[Touched]:
+def touched(wiki: Wiki, commit: str, place: tuple[str, str] | None) -> list[Touched]:
     """Pages that the commit changed, of one project alone where a place is given: its tree is compared first."""
     parent = wiki.parent(commit)
     below = "" if place is None else f"{place[0]}/{place[1]}"

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ai_memory.errors import NotFound, echo
 from ai_memory.model import PageRef
 from ai_memory.store.addresses import page_ref
+from ai_memory.store.commits import PREFIX
+from ai_memory.store.undoing import named
 from ai_memory.store.wiki import CommitNote, Wiki
+from ai_memory.text.times import parse_moment
 
 ChangeKind = Literal["created", "changed", "deleted", "moved"]
 
@@ -43,6 +47,33 @@ def versions(wiki: Wiki, ref: PageRef) -> Iterator[PageVersion]:
             origin = _moved_from(wiki, parent, commit, note, new)
             yield _version(note, new, address, "moved" if origin else "created")
             git_path = origin or git_path
+
+
+def version_at(wiki: Wiki, ref: PageRef, name: str, *, now_us: int) -> PageVersion:
+    """The version that a commit or version (from 7 digits), or a time names: as the page stood then.
+
+    Errors: NotFound; MemoryFault for what is neither.
+    """
+    is_id = PREFIX.fullmatch(name) is not None
+    found = list(versions(wiki, ref))
+    if is_id:
+        for one in found:
+            if one.commit.startswith(name) or (one.version or "").startswith(name):
+                return one
+        stood = _stood_at(wiki, found, named(wiki, name))
+    else:
+        until_us = parse_moment(name, now_us=now_us)
+        stood = next((one for one in found if one.at_us <= until_us), None)
+    if stood is None:
+        raise NotFound(f"{ref} was not there yet at {echo(name)}", hint="`ai-memory history` lists its versions")
+    return stood
+
+
+def _stood_at(wiki: Wiki, found: list[PageVersion], commit: str) -> PageVersion | None:
+    """The newest of these versions that is not later than the commit."""
+    by_commit = {one.commit: one for one in found}
+    older = (by_commit[one] for one in wiki.first_parents(commit) if one in by_commit)
+    return next(older, None)
 
 
 def _moved_from(wiki: Wiki, parent: str | None, commit: str, note: CommitNote, blob: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,11 @@ from ai_memory.paths import DataDir
 OLD_S = 3_600.0
 """A process id is used again, so age counts too: nothing here is being written for an hour."""
 
+UNPACKED_S = 86_400.0
+"""What a restore unpacks is given a day: it is not touched again before all is there."""
+
+_RESTORE = re.compile(r"\.restore-[0-9a-f]{8}")
+"""As `restore.restore` names its folder."""
 _HALF_WRITTEN = re.compile(r"\..+\.(\d+)\.tmp")
 """As `filesystem.write_whole` names them."""
 _SPOOLED = re.compile(r"\.\d{19}-(\d+)-[0-9a-f]{8}\.(?:tmp|json)")
@@ -22,7 +28,7 @@ _SEAT = re.compile(r"\d{19}-(\d+)-[0-9a-f]{8}")
 
 def sweep(data_dir: DataDir) -> int:
     """Remove what processes left that are gone, once it is an hour old; the number removed. Safe to kill, to repeat."""
-    return sum(_remove(path) for path in found(data_dir))
+    return sum(_remove(path) for path in found(data_dir)) + _sweep_restores(data_dir)
 
 
 def found(data_dir: DataDir) -> Iterator[Path]:
@@ -32,6 +38,18 @@ def found(data_dir: DataDir) -> Iterator[Path]:
         for entry in _names(folder):
             if _is_left(name, entry) and _is_older(folder / entry, oldest):
                 yield folder / entry
+
+
+def _sweep_restores(data_dir: DataDir) -> int:
+    """Folders of restores that died before they began: with a log beside them they are finished, not removed."""
+    if data_dir.restoring.exists():
+        return 0
+    oldest = time.time() - UNPACKED_S
+    left = [data_dir.root / name for name in _names(data_dir.root) if _RESTORE.fullmatch(name)]
+    gone = [folder for folder in left if folder.lstat().st_mtime < oldest]
+    for folder in gone:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(gone)
 
 
 def _places(data_dir: DataDir) -> Iterator[tuple[Path, re.Pattern[str]]]:

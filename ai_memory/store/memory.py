@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ai_memory.store.history import PageVersion
     from ai_memory.store.indexing import Progress, Reindexed
     from ai_memory.store.lock import Holder
+    from ai_memory.store.wiki import Wiki
 T = TypeVar("T")
 
 # The writing side (dulwich 81 ms, filelock 75 ms CPU, 2026-11-30) is imported where a write begins: a search that finds
@@ -81,6 +82,7 @@ class Memory:
         from ai_memory.store import birth
         from ai_memory.store.writing import writer_lock
 
+        self._finish_restore()
         if self.exists:
             if not self.data_dir.born.exists():
                 born.record(self.data_dir, "wiki", at_us=self.clock())
@@ -124,6 +126,7 @@ class Memory:
         from ai_memory.store.adoption import Adopted
         from ai_memory.store.writing import Hindered, Writer
 
+        self._finish_restore()
         if not self.exists:
             return Adopted()
         if not reading.is_writable(self.data_dir.root):
@@ -135,6 +138,21 @@ class Memory:
                 return writer.adopt_everywhere()
             except (StoreFault, OSError) as fault:
                 return Adopted(skipped=(f"Edits by hand could not be taken: {fault}".replace("\n", " "),))
+
+    def commit_by_hand(self, message: str) -> "Adopted":
+        """What people changed in the wiki by hand as one commit with that message; waits for the lock.
+
+        Raises LockBusy, StoreFault.
+        """
+        from ai_memory.store.adoption import Adopted
+        from ai_memory.store.writing import Writer
+
+        self._finish_restore()
+        if not self.exists:
+            return Adopted()
+        self._refuse_read_only()
+        with Writer.opened(self) as writer:
+            return writer.adopt_everywhere(message)
 
     def reindex(self, progress: "Progress | None" = None) -> "Reindexed":
         """Build the index anew from the wiki. Readers go on with the old one meanwhile."""
@@ -228,6 +246,7 @@ class Memory:
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
         """One consistent view of the pages. Takes no lock; catches the index up when it is behind and nobody writes."""
+        self._finish_restore()
         with reading.opened(self) as snapshot:
             yield snapshot
 
@@ -238,6 +257,7 @@ class Memory:
     @contextmanager
     def state_reading(self) -> Iterator[Connection | None]:
         """`state.db` for reading, or None when there is none."""
+        self._finish_restore()
         with reading.state_opened(self.data_dir) as connection:
             yield connection
 
@@ -270,12 +290,21 @@ class Memory:
         from itertools import islice
 
         from ai_memory.store.history import versions
+
+        with self.past() as wiki:
+            return [] if wiki is None else list(islice(versions(wiki, ref), offset, offset + limit))
+
+    @contextmanager
+    def past(self) -> "Iterator[Wiki | None]":
+        """The wiki's commits for reading, or None where there is no wiki."""
         from ai_memory.store.wiki import Wiki
 
+        self._finish_restore()
         if not self.exists:
-            return []
+            yield None
+            return
         with closing(Wiki(self.data_dir.git)) as wiki:
-            return list(islice(versions(wiki, ref), offset, offset + limit))
+            yield wiki
 
     # --- telling ---
 
@@ -304,6 +333,16 @@ class Memory:
             return born.lost(self.data_dir, "wiki")
         state = unfinished(self.data_dir.git)
         return None if state is None or state.is_passing else state.fault()
+
+    def _finish_restore(self) -> None:
+        """End a restore whose process died. Raises LockBusy while another process restores."""
+        if not self.data_dir.restoring.exists() or not reading.is_writable(self.data_dir.root):
+            return
+        from ai_memory.store import restore
+        from ai_memory.store.writing import writer_lock
+
+        with writer_lock(self).held(self.lock_timeout_s):
+            restore.finish(self.data_dir, step=self.step)
 
     def _refuse_read_only(self) -> None:
         root = self.data_dir.root

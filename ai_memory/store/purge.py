@@ -10,7 +10,7 @@ from ai_memory.paths import DataDir
 
 _NAMES = frozenset(
     {"config.toml", "wiki", "pending", "born.json", "spool", "outbox", "hook-policy.json", "paused.json", "locks"}
-    | {"logs", "wiring", "backups", "models", "raw"}
+    | {"logs", "wiring", "backups", "models", "raw", "restoring"}
 )
 _DATABASES = ("state.db", "cache.db", "index-")
 _LAST = ("locks",)
@@ -50,7 +50,7 @@ def purge(data_dir: DataDir) -> None:
 
 def _is_ours(name: str) -> bool:
     plain = name.removeprefix(".")
-    return name in _NAMES or plain.startswith(_DATABASES) or (name != plain and plain.startswith(tuple(_NAMES)))
+    return name in _NAMES or plain.startswith(_DATABASES) or (name != plain and plain.startswith((*_NAMES, "restore-")))
 
 
 def size_of(path: Path) -> int:

@@ -150,6 +150,10 @@ class Wiki:
         entry = self.entry_at(commit, folder)
         return self._rows(entry[1])[1] if entry is not None and stat.S_ISDIR(entry[0]) else []
 
+    def tree_rows(self, tree: str) -> list[TreeRow]:
+        """Entries of a tree, by its own id."""
+        return self._rows(tree)[1]
+
     def files(self, commit: str | None) -> Iterator[tuple[str, str]]:
         """All regular files of a commit as (git path, blob), in the order of the trees."""
         if commit is None:
@@ -187,8 +191,11 @@ class Wiki:
             commit = parents[0].decode() if parents else None
 
     def parent(self, commit: str) -> str | None:
-        parents = self._commit(commit).parents
-        return parents[0].decode() if parents else None
+        return next(iter(self.parents(commit)), None)
+
+    def parents(self, commit: str) -> list[str]:
+        """All parents, of a merge more than one."""
+        return [parent.decode() for parent in self._commit(commit).parents]
 
     def is_ancestor(self, old: str, new: str, *, limit: int = 10_000) -> bool:
         """Whether `old` is among the last `limit` first parents of `new`."""

@@ -263,14 +263,15 @@ class Writer:
             self._looks.found_in_order(folder, changed_ns)
         return adopted
 
-    def adopt_everywhere(self) -> Adopted:
+    def adopt_everywhere(self, message: str = "") -> Adopted:
+        """Take edits in the whole wiki. With a message they are a commit that somebody asked for."""
         tree = self._tree()
-        return self._adopt(tree, tree.look_everywhere(), is_everything=True)
+        return self._adopt(tree, tree.look_everywhere(), is_everything=True, message=message)
 
     def _tree(self) -> WorkTree:
         return WorkTree(self._data_dir.wiki, GitIndex.read(self._data_dir.git))
 
-    def _adopt(self, tree: WorkTree, look: Look, *, is_everything: bool) -> Adopted:
+    def _adopt(self, tree: WorkTree, look: Look, *, is_everything: bool, message: str = "") -> Adopted:
         now_us = self._desk.clock()
         missing = self._looks.vanished()
         edits = find_edits(
@@ -286,12 +287,16 @@ class Writer:
         if not edits.paths:
             return Adopted(asked=edits.asked, skipped=edits.skipped, waiting=len(edits.vanished))
         change_id = new_change_id(now_us)
+        told = {"Change-Id": change_id, "Pass": "adopt"}
+        if message:
+            by = audit.begun(self._desk.caller, "commit", change_id=change_id, at_us=now_us)
+            told |= {"Pass": by.verb, **audit.trailers_of(by)}
         change = Pending(
             change_id=change_id,
             parent=self._wiki.head(),
             author=self._wiki.person() or MACHINE,
             at_us=now_us,
-            message=compose_message(_edit_subject(edits), {"Change-Id": change_id, "Pass": "adopt"}),
+            message=compose_message(message or _edit_subject(edits), told),
             paths={**edits.paths, **self._missing_metas(edits)},
         )
         self._refuse_unfinished()

@@ -20,9 +20,11 @@ from ai_memory.operations.log import _parsed
 from ai_memory.operations.table import OPERATIONS
 from ai_memory.paths import DataDir
 from ai_memory.store import outbox
+from ai_memory.store.blobs import blob_id
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool
 
+BLOB = blob_id(b"# A\n")
 EVENT = f"{time.time_ns():019d}-1-0a0b0c0d"
 
 
@@ -97,6 +99,27 @@ def with_transcript(room: Room) -> None:
     os.utime(record, (an_hour_ago, an_hour_ago))
 
 
+def with_earlier_version(room: Room) -> None:
+    with_page(room)
+    room.ok("write-page", "notes/a.md", "-b", "# Another")
+
+
+def with_backup(room: Room) -> None:
+    with_page(room)
+    room.ok("backup")
+
+
+def with_folder_of_docs(room: Room) -> None:
+    room.ok("init")
+    (room.checkout / "docs").mkdir()
+    (room.checkout / "docs" / "a.md").write_text("# A")
+
+
+def with_edit_by_hand(room: Room) -> None:
+    with_page(room)
+    room.file("notes/a.md").write_text("# By hand")
+
+
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
@@ -105,6 +128,12 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "set": (with_page, ("notes/a.md", "--tag", "+x"), "set"),
     "move": (with_page, ("notes/a.md", "notes/b.md"), "move"),
     "delete-page": (with_page, ("notes/a.md",), "delete"),
+    "restore-page": (with_earlier_version, ("notes/a.md", "--from", BLOB), "restore"),
+    "commit": (with_edit_by_hand, ("-m", "By hand"), "commit"),
+    "undo": (with_page, (), "undo"),
+    "backup": (with_page, (), "backup"),
+    "restore": (with_backup, ("--force",), "restore"),
+    "import": (with_folder_of_docs, ("docs",), "import"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
     "handoff begin": (lambda room: room.ok("init"), ("-b", "Tax is left."), "handoff-begin"),
     "handoff accept": (with_handoff, (), "handoff-accept"),
@@ -153,7 +182,7 @@ def test_an_operation_that_changes_something_is_in_the_log_once(room: Room, name
     assert [(one["face"], one["count"]) for one in new] == [("cli", COUNTS.get(name, 1))], new
     before |= {one["id"] for one in mutations(room, "--all")}
     room.ok("log")
-    assert {one["id"] for one in mutations(room, "--all")} == before, "a look is told of"
+    assert {one["id"] for one in mutations(room, "--all")} <= before, "a look is told of"
 
 
 def test_a_pass_of_the_drain_is_in_the_log(room: Room) -> None:

@@ -174,6 +174,12 @@ def labelled_set(folder: Path) -> None:
     (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "text": "retry budget", "gold": {"a": 1}}))
 
 
+def folder_of_docs(room: Room) -> None:
+    """What `import` takes in."""
+    (room.checkout / "docs").mkdir()
+    (room.checkout / "docs" / "first.md").write_text("# First\n")
+
+
 def shelf_of_pages(room: Room) -> None:
     """Pages long enough that `bench self` asks about them."""
     for name, word in (("herons", "heron"), ("kettles", "kettle"), ("lathes", "lathe")):
@@ -193,6 +199,9 @@ def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> 
     if example.startswith("bench"):
         labelled_set(room.checkout / "team-questions")
         shelf_of_pages(room)
+    if example.startswith("restore "):
+        room.ok("backup")
+    folder_of_docs(room)
     room.ok(*shlex.split(example))
 
 
@@ -207,6 +216,9 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
     if name.startswith("bench"):
         labelled_set(room.checkout / "team-questions")
         shelf_of_pages(room)
+    if name == "restore":
+        room.ok("backup")
+    folder_of_docs(room)
     words = [word for word in shlex.split(ROWS[name].examples[-1]) if word != "--json"]
     if name == "write-page":
         words[words.index("decisions/queue.md")] = "decisions/other.md"

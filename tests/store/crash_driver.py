@@ -19,9 +19,10 @@ import power_cut
 
 from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, indexing
+from ai_memory.store import backup, driver, indexing
 from ai_memory.store.change import Change
 from ai_memory.store.memory import Memory
+from ai_memory.store.restore import restore
 from ai_memory.store.wiki import Wiki
 
 DRIVER = Path(__file__)
@@ -103,8 +104,21 @@ def rebuild(memory: Memory) -> str | None:
     return str(memory.reindex().pages)
 
 
+def back_up(memory: Memory) -> str | None:
+    target = memory.data_dir.root.with_name(f"forged-{os.getpid()}.zip")
+    return str(backup.make(memory, target, indexing.no_progress).size_bytes)
+
+
+def put_back(memory: Memory) -> str | None:
+    """The archive that lies beside the data dir."""
+    told = memory.mutation("restore", subject="archive.zip")
+    archive = memory.data_dir.root.with_name("archive.zip")
+    restore(memory, archive, told, is_forced=True, progress=indexing.no_progress)
+    return "restored"
+
+
 RUNS: Mapping[str, Callable[[Memory], str | None]] = {
-    run.__name__: run for run in (write_one, write_five, adopt, create, first_write, rebuild)
+    run.__name__: run for run in (write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back)
 }
 
 

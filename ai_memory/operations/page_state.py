@@ -1,0 +1,34 @@
+"""What `state.db` and the outbox hold of a page: it moves with the page, and goes with it."""
+
+from typing import TYPE_CHECKING
+
+from ai_memory.model import Page, PageRef
+from ai_memory.store.outbox import Outbox
+
+if TYPE_CHECKING:
+    from ai_memory.store.change import Change
+    from ai_memory.store.memory import Memory
+
+
+def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
+    """The page lies at `target` from now on."""
+    places = {
+        "workspace": ref.workspace,
+        "project": ref.project,
+        "path": ref.path,
+        "new_workspace": target.workspace,
+        "new_project": target.project,
+        "new_path": target.path,
+    }
+    for statement in ("page-moved", "evidence-moved"):
+        change.state(statement, **places)
+
+
+def forget_state(memory: "Memory", change: "Change", page: Page) -> None:
+    """The page goes. A handoff whose page is gone is given to nobody."""
+    if page.kind == "handoff":
+        for name in Outbox(memory.data_dir).names_of(str(page.frontmatter.get("id", ""))):
+            change.outbox_remove(name)
+    place = {"workspace": page.ref.workspace, "project": page.ref.project, "path": page.ref.path}
+    for statement in ("page-forgotten", "evidence-forgotten"):
+        change.state(statement, **place)
