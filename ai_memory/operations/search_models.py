@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
-NEAR_CHUNKS = 200
-"""As many as full text ranks."""
-
 
 def near_chunks(
     memory: "Memory", snapshot: "Snapshot", request: "Request", config: "Config | None"
@@ -24,7 +21,7 @@ def near_chunks(
     if not asked.is_there:
         return (), (asked.gap,) if asked.gap else ()
     from ai_memory.search.engine import conditions
-    from ai_memory.search.vectors import nearest  # only where there are vectors
+    from ai_memory.search.vectors import NEAR_CHUNKS, nearest  # only where there are vectors
 
     told, parameters = conditions(request.wanted, request.scopes)
     found = nearest(

@@ -242,7 +242,7 @@ class _Search:
         kept: Sequence[Candidate] = ranked
         status: Status = "ok"
         if request.may_abstain and not self._is_fulfilled:
-            judged = gate.judge(ranked, self._questions[0], self._weights, chunks=self._chunks)
+            judged = gate.judge(ranked, self._questions[0], self._weights, asked=prepared.text, chunks=self._chunks)
             kept, status = judged.kept, judged.status
             self._gaps += judged.gaps
             if len(ranked) > len(kept):
