@@ -178,6 +178,7 @@ def search(
             refs=pages_of_session(memory, session) if session else None,
             include_expired=include_expired,
             include_superseded=include_superseded,
+            is_public=everywhere,
         )
         request = Request(
             queries=(query, *variants),

@@ -78,6 +78,7 @@ def page_filter(
     refs: Sequence[PageRef] | None,
     include_expired: bool,
     include_superseded: bool,
+    is_public: bool,
 ) -> "Filter":
     """The conditions of a search's words. Errors: UsageFault for a time that is none."""
     from ai_memory.store.snapshot import Filter  # sqlite, which help does without
@@ -93,6 +94,7 @@ def page_filter(
         superseded=None if include_superseded else False,
         agent=agent_id(agent),
         refs=None if refs is None else tuple(refs),
+        is_public=is_public,
     )
 
 

@@ -18,6 +18,7 @@ from ai_memory.model import ResolvedBy, Scope
 from ai_memory.scope import naming, places
 from ai_memory.scope.markers import TRUTHY, Marker, marker_paths, read_marker
 from ai_memory.scope.naming import Catalogue, NoProjects
+from ai_memory.scope.policy import capture_policy
 from ai_memory.scope.repository import Remote, Repository, find_repository, never_checkouts, remote_of
 from ai_memory.scope.routes import Route, choose_route
 from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, check_name
@@ -75,6 +76,8 @@ class _Here:
     """The nearest that has a scope, never the home marker."""
     home_marker: Marker | None = None
     warnings: tuple[str, ...] = ()
+    private: bool | None = None
+    """What the nearest marker says that says anything about it."""
 
     @property
     def workspace(self) -> str:
@@ -110,9 +113,12 @@ def _with_markers(here: _Here) -> _Here:
     *near, at_home = marker_paths(here.cwd or here.home, here.home, repository=here.repository)
     warnings: list[str] = []
     nearest: Marker | None = None
+    private: bool | None = None
     for path in near if here.cwd else ():
         marker = read_marker(path, home=here.home)
         warnings += marker.warnings if marker else ()
+        if marker and private is None and "recall" in (marker.tables or {}):
+            private = capture_policy(marker).private_recall
         if marker and marker.has_scope:
             nearest = marker
             break
@@ -122,10 +128,15 @@ def _with_markers(here: _Here) -> _Here:
         if home_marker.project or home_marker.identity:
             # everything below the home folder would be one project
             warnings.append(f"{at_home}: project and identity are ignored in the home folder's marker; write routes")
-    return replace(here, marker=nearest, home_marker=home_marker, warnings=tuple(warnings))
+    return replace(here, marker=nearest, home_marker=home_marker, warnings=tuple(warnings), private=private)
 
 
 def _scope_of(here: _Here, asked_workspace: str | None, catalogue: Catalogue) -> Scope:
+    scope = _named_scope(here, asked_workspace, catalogue)
+    return scope if scope.is_guess else replace(scope, private=here.private)
+
+
+def _named_scope(here: _Here, asked_workspace: str | None, catalogue: Catalogue) -> Scope:
     if here.marker:
         return _by_marker(here, here.marker, asked_workspace, catalogue)
     route = _route(here)

@@ -65,6 +65,14 @@ def set_head(connection: Connection, commit: str | None) -> None:
         connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('head', ?)", (commit,))
 
 
+_CHANGE_CHUNKS = "UPDATE meta SET value = CAST(value AS INTEGER) + ? WHERE key = 'chunks'"
+
+
+def count_chunks(connection: Connection) -> int:
+    """How many chunks the index holds, remembered by `put_files`."""
+    return int(connection.execute("SELECT value FROM meta WHERE key = 'chunks'").fetchone()[0])
+
+
 def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty: bool = False) -> int:
     """Bring the rows of these files up to date; gives the number of pages written. Inside the caller's transaction.
 
@@ -73,6 +81,7 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
     rows = _Rows()
     carried = Carried(connection)
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
+    removed = 0
     for file in files:
         named = meta_project(file.git_path)
         if named is not None:
@@ -82,10 +91,12 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
         if ref is None:
             continue
         if not is_empty:
-            _remove_page(connection, ref, carried)
+            removed += _remove_page(connection, ref, carried)
         if file.content is not None:
             rows.add(last + len(rows.pages) + 1, ref, file)
     rows.write(connection)
+    if len(rows.chunks) != removed:
+        connection.execute(_CHANGE_CHUNKS, (len(rows.chunks) - removed,))
     carried.put(range(last + 1, last + 1 + len(rows.pages)))
     return len(rows.pages)
 
@@ -117,8 +128,8 @@ def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFi
         return
     project = read_project(named, file.content)
     connection.execute(
-        "INSERT INTO projects (workspace, name, uid, identity, identity_source, aliases, former_names, created_at_us)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO projects (workspace, name, uid, identity, identity_source, aliases, former_names, created_at_us,"
+        " private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             project.workspace,
             project.name,
@@ -128,6 +139,7 @@ def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFi
             json.dumps(project.aliases),
             json.dumps(project.former_names),
             project.created_at_us,
+            project.private,
         ),
     )
 
@@ -145,6 +157,7 @@ def read_project(named: tuple[str, str], content: bytes) -> Project:
         aliases=_texts(meta.get("aliases")),
         former_names=_texts(meta.get("former_names")),
         created_at_us=_instant(meta.get("created_at")),
+        private=meta.get("private") is True,
     )
 
 
@@ -163,11 +176,12 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
-def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> None:
+def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> int:
+    """Remove the rows of a page; gives how many chunks it had."""
     sql = "SELECT id FROM pages WHERE workspace = ? AND project = ? AND path = ?"
     row = connection.execute(sql, (ref.workspace, ref.project, ref.path)).fetchone()
     if row is None:
-        return
+        return 0
     carried.take(row[0])
     # An FTS table with outside content must be told the very values that it indexed.
     connection.execute(
@@ -175,11 +189,12 @@ def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> None
         " SELECT 'delete', id, title, words, heading, body, grams FROM chunks WHERE page_id = ?",
         row,
     )
-    connection.execute("DELETE FROM chunks WHERE page_id = ?", row)
+    removed = connection.execute("DELETE FROM chunks WHERE page_id = ?", row).rowcount
     connection.execute("DELETE FROM tags WHERE page_id = ?", row)
     connection.execute("DELETE FROM entities WHERE page_id = ?", row)
     connection.execute("DELETE FROM links WHERE source_id = ?", row)
     connection.execute("DELETE FROM pages WHERE id = ?", row)
+    return int(removed)
 
 
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)

@@ -23,6 +23,8 @@ class SessionFilter:
     """Last event at it or after it."""
     until_us: int | None = None
     """Last event before it."""
+    hidden: frozenset[tuple[str, str]] = frozenset()
+    """(workspace, project) of those that are left out."""
 
     def sql(self) -> tuple[str, tuple[object, ...]]:
         """Condition and parameters."""
@@ -35,7 +37,9 @@ class SessionFilter:
         ]
         told = [(condition, value) for condition, value in asked if value is not None]
         conditions = [condition for condition, _ in told] + ["ended_at_us IS NULL"] * self.only_open
-        return " AND ".join(conditions) or "1", tuple(value for _, value in told)
+        conditions += ["NOT (workspace = ? AND project = ?)"] * len(self.hidden)
+        names = [name for place in sorted(self.hidden) for name in place]
+        return " AND ".join(conditions) or "1", (*(value for _, value in told), *names)
 
 
 _EVERY = SessionFilter()
