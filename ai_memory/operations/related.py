@@ -63,7 +63,7 @@ def related(
 
 
 def _around(snapshot: "Snapshot", start: PageRef, depth: int, now_us: int) -> list[RelatedPage]:
-    """Breadth first, each page once, by its shortest way, past pages that expired or that other projects keep private."""
+    """Breadth first, each page once, by its shortest way, past what expired and what others keep private."""
     hidden = snapshot.private_projects() - {(start.workspace, start.project)}
     seen = {start}
     ring = [start]
@@ -74,7 +74,11 @@ def _around(snapshot: "Snapshot", start: PageRef, depth: int, now_us: int) -> li
             for ref, via in _steps(snapshot, here):
                 page = None if ref in seen else snapshot.page(ref)
                 seen.add(ref)
-                if page is None or (ref.workspace, ref.project) in hidden or (page.expires_at_us is not None and page.expires_at_us <= now_us):
+                if (
+                    page is None
+                    or (ref.workspace, ref.project) in hidden
+                    or (page.expires_at_us is not None and page.expires_at_us <= now_us)
+                ):
                     continue
                 following.append(ref)
                 found.append(

@@ -63,7 +63,7 @@ LEADERS = 5
 LEAST_STRENGTH = 0.9
 LEAST_COVERAGE = 0.30
 """Of the best leader, below which the engine abstains: of questions about one conversation that are asked of another
-("swapped" set) 84.8 % get no answer, and .81 points of recall at 5 are lost; coverage of .35 loses 1.16 points for 85.1 %.
+("swapped" set) 84.8 % get no answer, and .81 points of recall at 10 are lost; coverage of .35 loses 1.16 for 85.1 %.
 Questions whose answering page was taken out ("removed" set) are told in 10 % only: other pages speak of the same
 things."""
 TAIL_SHARE = 0.1

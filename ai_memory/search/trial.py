@@ -41,7 +41,7 @@ class Trial:
         return index.IndexedFile(f"default/{project}/{path}", f"{number:040x}", content, 0)
 
     def learn(self, encoder: Encoder, look_up: LookUp, look_up_query: Callable[[str], bytes | None]) -> int:
-        """Take the vectors of the passages, and from now on ask by those of questions, too; gives how many there are."""
+        """Take the vectors of the passages, and ask by those of questions from now on; gives how many there are."""
         connection = self._snapshot.index
         with driver.transaction(connection):
             count = vectors.restore(connection, encoder, look_up)

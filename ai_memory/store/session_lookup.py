@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection, OperationalError
 from ai_memory.store.state_sessions import OBSERVATION_COLUMNS, SESSION_COLUMNS, Observation, Session
+from ai_memory.text.grams import expressions
 
 _AT_ONCE = 500
 """Ids that one statement asks for."""
@@ -87,7 +88,7 @@ def search_observations(
     offset: int = 0,
 ) -> list[Observation]:
     """Observations that hold any of the words, best first. Words are taken literally; `limit` -1 gives all."""
-    match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
+    match = " OR ".join(one for word in words if word.strip() for one in expressions(word))
     if not match:
         return []
     columns = ", ".join(f"o.{name.strip()}" for name in OBSERVATION_COLUMNS.split(","))

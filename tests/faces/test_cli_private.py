@@ -35,7 +35,12 @@ def test_it_answers_where_one_stands_in_it_or_names_it(diary: Room) -> None:
 def test_nothing_over_all_projects_tells_of_it(diary: Room) -> None:
     diary.work()
     assert found(diary, "--global") == {"mill:notes/mill.md"}
-    for command, noun in (("recent", "pages"), ("pages", "pages"), ("sessions", "sessions"), ("handoff list", "handoffs")):
+    for command, noun in (
+        ("recent", "pages"),
+        ("pages", "pages"),
+        ("sessions", "sessions"),
+        ("handoff list", "handoffs"),
+    ):
         rows = diary.json(*command.split(), "--all")[noun]
         assert {row["project"] for row in rows} <= {"mill"}, command
 
