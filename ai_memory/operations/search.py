@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
@@ -14,6 +15,7 @@ from ai_memory.operations.rows import Address, address, label_from
 from ai_memory.operations.search_models import near_chunks, second_look
 from ai_memory.operations.search_scope import (
     RawHit,
+    beliefs,
     named_scope,
     page_filter,
     pages_of_session,
@@ -194,6 +196,8 @@ def search(
         )
         if switches.observation_stream and searched is not None:
             request = replace(request, witnesses=witnesses(memory, request))
+        if switches.belief_authority_weight:
+            request = replace(request, believe=partial(beliefs, memory, snapshot))
         near, unseen = near_chunks(memory, snapshot, request, config) if vector else ((), ())
         found = second_look(memory, answer(snapshot, replace(request, near=near)), request, config)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()

@@ -26,6 +26,8 @@ from ai_memory.text.times import parse_time
 CHUNK_BITS = 24
 """A chunk's id is its page's, shifted by so many bits, plus its place: a ranking learns the page without a look-up. A
 page of the 16 MiB that are read has fewer chunks."""
+ABSTRACT_PLACE = (1 << CHUNK_BITS) - 1
+"""The place of the chunk that holds a page's abstract: its frontmatter, not its body, and behind all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,13 +269,20 @@ class _Rows:
         words = path_words(ref.path, (*parsed.tags, *parsed.entities, *parsed.aliases))
         around = grams(f"{parsed.title} {words}")
         for order, chunk in enumerate(passages):
-            here = f"{around} {grams(chunk.heading)} {grams(chunk.body)}".strip()
-            self.chunks.append(
-                (
-                    *(page_id << CHUNK_BITS | order, page_id, order, chunk.start_line, chunk.end_line),
-                    *(parsed.title, words, chunk.heading, chunk.body, here),
-                )
+            self._add_chunk(page_id, order, (parsed.title, words), chunk, around)
+        if parsed.abstract:
+            whole = Chunk("", 1, max(1, parsed.body_line - 1), parsed.abstract)
+            self._add_chunk(page_id, ABSTRACT_PLACE, (parsed.title, words), whole, around)
+
+    def _add_chunk(self, page_id: int, place: int, named: tuple[str, str], chunk: Chunk, around: str) -> None:
+        """`named`: title and path words of its page; `around`: their pairs of Han and Kana."""
+        here = f"{around} {grams(chunk.heading)} {grams(chunk.body)}".strip()
+        self.chunks.append(
+            (
+                *(page_id << CHUNK_BITS | place, page_id, place, chunk.start_line, chunk.end_line),
+                *(*named, chunk.heading, chunk.body, here),
             )
+        )
 
     def write(self, connection: Connection) -> None:
         if not self.pages:

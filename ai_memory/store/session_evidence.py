@@ -43,6 +43,12 @@ _ABOUT = """
 _RESTING = """
     SELECT DISTINCT workspace, project, path FROM page_sessions WHERE session = ? ORDER BY workspace, project, path
 """
+_BEHIND = """
+    SELECT s.workspace, s.project, s.path, count(DISTINCT s.session), max(s.at_us) FROM json_each(?) AS named
+    CROSS JOIN page_sessions AS s
+    ON s.workspace = named.value ->> 0 AND s.project = named.value ->> 1 AND s.path = named.value ->> 2
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
 
 Places = Sequence[tuple[str, str]]
 """(workspace, project) of each project."""
@@ -87,6 +93,13 @@ def observations_that_match(
 def pages_resting_on(state: Connection, session: str) -> list[PageRef]:
     """Pages that tell of the session or name it as evidence."""
     return [PageRef(*row) for row in state.execute(_RESTING, (session,))]
+
+
+def sessions_behind(state: Connection, refs: Sequence[PageRef]) -> dict[PageRef, tuple[int, int]]:
+    """How many sessions those pages tell of or rest on, and when the last of them was noted (µs)."""
+    named = json.dumps([(ref.workspace, ref.project, ref.path) for ref in refs])
+    rows = state.execute(_BEHIND, (named,)) if refs else ()
+    return {PageRef(*row[:3]): (row[3], row[4]) for row in rows}
 
 
 def _any_of(state: Connection, words: Sequence[str]) -> str:

@@ -35,6 +35,22 @@ def shelf(room: Room) -> Room:
     return room
 
 
+def test_belief_has_the_weight_that_somebody_gives_it(room: Room) -> None:
+    room.tell("user-prompt", text="Mend the heron budget.")
+    room.tell("session-end")
+    room.drain()
+    room.ok("write-page", "-p", "notes/heron.md", "-b", "# Heron\n\nThe heron budget.")
+
+    def standing() -> dict[str, float]:
+        return {hit["kind"]: hit["factors"]["authority"] for hit in room.json("search", "heron", "--explain")["hits"]}
+
+    before = standing()
+    room.ok("config", "set", "retrieval.belief_authority_weight", "0.5")
+    after = standing()
+    assert after["note"] == before["note"]
+    assert after["session"] == pytest.approx(before["session"] + 0.5 * 0.95 * 0.4, abs=0.001)
+
+
 # --- whose ---
 
 
