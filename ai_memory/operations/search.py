@@ -12,6 +12,7 @@ from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
+from ai_memory.operations.search_explained import explained
 from ai_memory.operations.search_models import near_chunks, second_look
 from ai_memory.operations.search_scope import (
     RawHit,
@@ -305,9 +306,7 @@ def search_text(result: Found) -> str:
         lines.append("no page answers, but sessions saw:")
         lines += [line for raw in result.raw_hits for line in _raw_lines(raw)]
     if result.timings_ms:
-        spent = ", ".join(f"{name} {ms:.1f} ms" for name, ms in result.timings_ms.items())
-        dropped = "; ".join(f"{count} {why}" for why, count in result.dropped.items()) or "nothing"
-        lines += ["", f"legs: {', '.join(result.legs) or 'none'} · {spent}", f"left out: {dropped}"]
+        lines += explained(result)
     return "\n".join(lines)
 
 
@@ -319,18 +318,9 @@ def _hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
     lines = [f"- {name} · {hit.title}{part} · line {hit.line}{mark}{warning}", f"  {' '.join(hit.snippet.split())}"]
     if hit.also:
         lines.append(f"  nearly the same: {', '.join(label_from(one, scope) for one in hit.also)}")
-    if hit.legs:
-        factors = "".join(f" × {value:.2f} {name}" for name, value in hit.factors.items())
-        shares = " + ".join(map(_leg_text, hit.legs))
-        lines.append(f"  score {hit.score:.3f} = ({shares}){factors} · holds {hit.coverage:.0%} of the question")
     return lines
 
 
 def _raw_lines(raw: RawHit) -> list[str]:
     warning = _WARNING if raw.is_order_shaped else ""
     return [f"- {raw.session[:8]} · {raw.agent} · {raw.kind} {raw.tool}".rstrip() + warning, f"  {raw.text}"]
-
-
-def _leg_text(leg: LegRow) -> str:
-    detail = f", {leg.detail}" if leg.detail else ""
-    return f"{leg.share:.3f} {leg.leg} (rank {leg.rank}{detail})"
