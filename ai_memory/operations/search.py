@@ -13,7 +13,7 @@ from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
 from ai_memory.operations.search_explained import explained
-from ai_memory.operations.search_models import near_chunks, second_look
+from ai_memory.operations.search_models import second_look, with_near
 from ai_memory.operations.search_scope import (
     RawHit,
     beliefs,
@@ -199,8 +199,8 @@ def search(
             request = replace(request, witnesses=witnesses(memory, request))
         if switches.belief_authority_weight:
             request = replace(request, believe=partial(beliefs, memory, snapshot))
-        near, unseen = near_chunks(memory, snapshot, request, config) if vector else ((), ())
-        found = second_look(memory, answer(snapshot, replace(request, near=near)), request, config)
+        request, unseen = with_near(memory, snapshot, request, config) if vector else (request, ())
+        found = second_look(memory, answer(snapshot, request), request, config)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))

@@ -14,6 +14,7 @@ from ai_memory.search.authority import authority
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import Closeness
 from ai_memory.search.intent import recalls_a_session
+from ai_memory.search.language import foreign_language
 from ai_memory.search.passages import folded, shown
 from ai_memory.search.prepare import STOPWORDS, Prepared, match_expression, prepare
 from ai_memory.search.request import Hit, Hits, LegScore, Request, Status
@@ -196,6 +197,10 @@ class _Search:
         """What the nearest page gains: the less the words of the question are held, the more."""
         held = max(map(self._coverage, self._leaders(numbers.LEADERS)), default=0.0)
         share = numbers.VECTOR_SHARE + (numbers.VECTOR_SHARE_ALONE - numbers.VECTOR_SHARE) * (1 - held) ** 2
+        if self._request.near_is_multilingual and held < numbers.PARTIAL_COVERAGE:
+            best = self._leaders(len(self._pages))
+            if foreign_language(self._request.queries[0], (page.flat for page in best if page.flat)):
+                share = numbers.VECTOR_SHARE_FOREIGN
         return share / (1 - share)
 
     def _leaders(self, count: int) -> list[Candidate]:

@@ -25,7 +25,7 @@ RARE_TERMS = 12
 LARGE_INDEX_CHUNKS = 5_000
 COMMON_SHARE = 0.2
 FEWEST_TERMS = 6
-"""Above so many chunks a term in more than this share of them is left out, if at least three terms stay."""
+"""Above so many chunks a term in more than this share of them is left out, as long as six are left."""
 
 FULFILLING_CHUNKS = 20_000
 """An expression that more chunks fulfil says nothing, and ranking them took 1.8 s of 100,000 (2026-11-30)."""
@@ -35,6 +35,8 @@ VECTOR_SHARE = 0.2
 VECTOR_SHARE_ALONE = 0.5
 """The same where the words of the question stand nowhere; between both by the square of what is not held. With MiniLM,
 .2 for all → this: French on English pages .507 → .573, Spanish .290 → .326, conversations .867, the others the same."""
+VECTOR_SHARE_FOREIGN = 0.9
+"""The same for a question in another language than the pages', by an encoder that reads both: words tell nothing."""
 
 BELIEF_MOST = 0.95
 BELIEF_DOUBT = 0.6

@@ -54,6 +54,8 @@ class Request:
     witnesses: Sequence[Witness] = ()
     near: "Sequence[Near]" = ()
     """Chunks by vectors, nearest first; empty without vectors."""
+    near_is_multilingual: bool = False
+    """Whether a question lies near what answers it in another language."""
     believe: Callable[[Sequence[PageRef]], Mapping[PageRef, float]] = lambda _: {}
     """How sure those pages are by their evidence, 0 … 1; asked only where the belief has a weight."""
 

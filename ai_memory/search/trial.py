@@ -1,8 +1,10 @@
 """A labelled set as an index in memory: asked through our engine, and as plain FTS5 over whole documents."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ai_memory.model import Encoder, ResolvedBy, Scope
+from ai_memory.providers.known import is_multilingual
 from ai_memory.search.engine import answer, conditions
 from ai_memory.search.evaluation import DEPTH, Answer, Document, Find, Question
 from ai_memory.search.prepare import terms
@@ -30,6 +32,7 @@ class Trial:
             )
         self._snapshot = Snapshot(connection)
         self._encoder_id: int | None = None
+        self._is_multilingual = False
         self._look_up_query: Callable[[str], bytes | None] = lambda _: None
         self.chunks = self._snapshot.counts().chunks
 
@@ -47,6 +50,7 @@ class Trial:
             count = vectors.restore(connection, encoder, look_up)
         self._encoder_id = vectors.encoder_id(connection, encoder)
         self._look_up_query = look_up_query
+        self._is_multilingual = is_multilingual(encoder.model)
         return count
 
     def texts(self) -> list[str]:
@@ -59,10 +63,9 @@ class Trial:
         if project is None:
             return Hits(())
         scopes = (Scope("default", project, ResolvedBy.FLAG),)
+        request = Request((question.text,), scopes, limit=DEPTH, may_abstain=may_abstain)
         near = self._near(question.text, scopes)
-        return answer(
-            self._snapshot, Request((question.text,), scopes, limit=DEPTH, may_abstain=may_abstain, near=near)
-        )
+        return answer(self._snapshot, replace(request, near=near, near_is_multilingual=self._is_multilingual))
 
     def _near(self, text: str, scopes: Sequence[Scope]) -> Sequence[Near]:
         vector = None if self._encoder_id is None else self._look_up_query(text)

@@ -4,6 +4,7 @@ import pytest
 from shelf import NOW_US, SHOP, Shelf, ref
 
 from ai_memory.model import ResolvedBy, Scope
+from ai_memory.providers.known import is_multilingual
 from ai_memory.search import numbers
 from ai_memory.search.authority import authority
 from ai_memory.search.closeness import Closeness, flattened
@@ -488,3 +489,26 @@ def test_passages_after_the_best_one_are_shown_whole_and_within_a_bound(shelf: S
     assert "word5" not in two.snippet
     assert two.end_line > alone.end_line
     assert len(two.snippet) <= 2_000 + numbers.FOLLOWING_CHARACTERS + 10
+
+
+def test_nearness_leads_where_the_encoder_reads_the_language_of_the_question(shelf: Shelf) -> None:
+    shelf.fill(20)
+    shelf.put("notes/a.md", "# Marsh\n\nReeds stand in the water of the marsh and are cut by the men.")
+    near = near_all(shelf, {"notes/a.md": 0.9, "notes/filler-001.md": 0.4, "notes/filler-002.md": 0.3})
+    asked = {"near": near, "limit": 30}
+    question = "Wer schneidet das Schilf und was ist mit dem Harbour Office der Stadt"
+
+    def share(**more: object) -> float:
+        hits = {hit.ref.path: hit for hit in shelf.ask(question, **asked, **more).hits}
+        return hits["notes/a.md"].legs["vector"].share
+
+    assert share() < 1
+    assert share(near_is_multilingual=True) == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "reads"),
+    [("intfloat/multilingual-e5-small", True), ("voyage-3.5", True), ("minilm@babb2676bfe4", False), ("potion", False)],
+)
+def test_whether_an_encoder_reads_other_languages_is_told_by_its_name(model: str, reads: bool) -> None:
+    assert is_multilingual(model) is reads
