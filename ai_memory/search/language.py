@@ -11,12 +11,30 @@ from ai_memory.search.closeness import flattened
 
 _COMMONEST = {
     "English": "the of and to is that it for with as this are be by from have not what how you which can when or",
-    "German": "der und das ist nicht mit ein eine einen zu den von auf dem für sich wie wir werden wird sie oder wenn",
-    "French": "le la les et est des une un du que dans pour qui pas sur avec vous nous ce cette comment quel sont aux",
-    "Spanish": "el la los las de que en un una es por con para del se su como más qué cómo sobre pero este tus",
-    "Portuguese": "os de que em um uma para com não da do na dos das por como mais se ao você foi são como",
-    "Italian": "il di che la un una per non con del della sono come gli le nel dei più questo alla anche cosa",
-    "Dutch": "de het een en van is dat op te zijn met voor niet aan er ook als je naar bij hoe wat wordt of",
+    "German": (
+        "der und das ist nicht mit ein eine einen zu den von auf dem für sich wie wir werden wird sie oder wenn "
+        "die du es im als auch bei über aus nach kann alle diese mehr man mein"
+    ),
+    "French": (
+        "le la les et est des une un du que dans pour qui pas sur avec vous nous ce cette comment quel sont aux "
+        "de au par plus ne se on votre son tout comme où fait mon peut être"
+    ),
+    "Spanish": (
+        "el la los las de que en un una es por con para del se su como más qué cómo sobre pero este tus al te lo "
+        "ser esta son sin sus cuando hay mi puede desde todo algunos"
+    ),
+    "Portuguese": (
+        "os de que em um uma para com não da do na dos das por como mais se ao você foi são como ser no seu sua "
+        "quando pode isso pelo tem meu esta"
+    ),
+    "Italian": (
+        "il di che la un una per non con del della sono come gli le nel dei più questo alla anche cosa dal al ma "
+        "si mi può delle nella quando tutto essere"
+    ),
+    "Dutch": (
+        "de het een en van is dat op te zijn met voor niet aan er ook als je naar bij hoe wat wordt of om uit kan "
+        "dit nog maar worden deze mijn alle"
+    ),
     "Swedish": "och att det som en på är av för med den till inte om ett hur jag vi har från kan vad när",
     "Polish": "na się nie do jest to że jak co dla od po przez czy za są jest które tego być",
     "Czech": "se na je že to do pro jak co ale od po nebo by jsou který podle při tak si",
