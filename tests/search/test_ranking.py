@@ -503,7 +503,7 @@ def test_nearness_leads_where_the_encoder_reads_the_language_of_the_question(she
         return hits["notes/a.md"].legs["vector"].share
 
     assert share() < 1
-    assert share(near_is_multilingual=True) == pytest.approx(9.0)
+    assert share(near_is_multilingual=True) == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(
