@@ -55,6 +55,8 @@ class Scope:
     """What was ignored on the way (unknown keys of a marker, a symlink that leads out)."""
     private: bool | None = None
     """Whether a marker keeps the project out of every answer but its own; None where none says."""
+    default_global: bool = False
+    """Whether a marker lets what names no project look over all of them."""
 
     @property
     def is_guess(self) -> bool:

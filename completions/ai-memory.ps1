@@ -2,7 +2,7 @@
 $script:AiMemoryWords = @{
     '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'append', 'set', 'move', 'delete-page', 'recent', 'pages', 'history', 'sessions', 'session', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'handoff', 'init', 'install-hooks', 'install-mcp', 'install-instructions', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--prefix', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--vector', '--no-vector', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
-    'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--data-dir', '--lock-timeout', '--json', '--help')
+    'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--vector', '--no-vector', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench self' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'related' = @('-p', '--path', '--depth', '-n', '--limit', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'read-page' = @('-p', '--path', '--query', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')

@@ -12,7 +12,7 @@ from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
 from ai_memory.operations.scoping import locate, resolve
-from ai_memory.operations.unscoped import resolve_for
+from ai_memory.operations.unscoped import is_global, resolve_for
 from ai_memory.text.links import REFERENCES, inverse_name
 from ai_memory.text.times import parse_moment
 
@@ -186,6 +186,7 @@ def recent(
     with memory.reading() as snapshot:
         scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         cursor = _cursor(after) if after else None
+        everywhere = everywhere or is_global(scope, workspace, project)
         found, omitted = _newest(snapshot, None if everywhere else scope, cursor, limit)
         gaps = (*snapshot.gaps, *untold)
     following = f"{found[-1].updated_at_us}:{found[-1].ref}" if omitted else None

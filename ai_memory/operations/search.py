@@ -25,7 +25,7 @@ from ai_memory.operations.search_scope import (
     without_pages,
     witnesses,
 )
-from ai_memory.operations.unscoped import resolve_for
+from ai_memory.operations.unscoped import is_global, resolve_for
 from ai_memory.text.injection import is_order_shaped
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ def search(
         scope, untold = (
             (None, ()) if scopes else resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         )
+        everywhere = everywhere or (not scopes and is_global(scope, workspace, project))
         searched = None if everywhere else tuple(map(named_scope, scopes)) or with_global(scope)
         if scopes:
             untold = without_pages(snapshot, searched or ())

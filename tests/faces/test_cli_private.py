@@ -76,3 +76,17 @@ def test_a_rebuilt_index_knows_it_and_a_session_of_hooks_is_enough(room: Room) -
     for file in room.data_dir.glob("index-*.db*"):
         file.unlink()
     assert found(room, "--global") == set()
+
+
+def test_default_global_looks_over_all_projects_where_none_is_named(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/heron.md", "-b", "# Heron\n\nThe heron is mine.")
+    mill = ("--workspace", "default", "--project", "mill")
+    room.ok("write-page", *mill, "-p", "notes/mill.md", "-b", "# Mill\n\nA heron.")
+    assert found(room) == {"shop:notes/heron.md"}
+    marker = room.checkout / ".ai-memory.toml"
+    marker.write_text("[recall]\ndefault_global = true\n")
+    assert found(room) == {"shop:notes/heron.md", "mill:notes/mill.md"}
+    assert found(room, "--project", "shop") == {"shop:notes/heron.md"}
+    assert {row["project"] for row in room.json("recent")["pages"]} == {"shop", "mill"}
+    marker.write_text("[recall]\ndefault_global = true\nprivate = true\n")
+    assert found(room) == {"shop:notes/heron.md"}
