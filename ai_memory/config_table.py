@@ -162,6 +162,12 @@ class Retrieval:
     observation_stream: bool = setting(
         True, Kind.SWITCH, "Let what sessions saw vote for their pages, and show it where no page answers."
     )
+    belief_authority_weight: float = setting(
+        0.0, Kind.FRACTION, "By how much a page rises on which many sessions rest, the last not long ago.", highest=1
+    )
+    abstract_vectors: bool = setting(
+        False, Kind.SWITCH, "Let the vector of a page's abstract speak for it, beside those of its passages."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,10 @@ class Scope:
     """One sentence for a person."""
     warnings: tuple[str, ...] = ()
     """What was ignored on the way (unknown keys of a marker, a symlink that leads out)."""
+    private: bool | None = None
+    """Whether a marker keeps the project out of every answer but its own; None where none says."""
+    default_global: bool = False
+    """Whether a marker lets what names no project look over all of them."""
 
     @property
     def is_guess(self) -> bool:
@@ -71,6 +75,8 @@ class Project:
     aliases: tuple[str, ...] = ()
     former_names: tuple[str, ...] = ()
     created_at_us: int = 0
+    private: bool = False
+    """Its pages answer nobody who did not name it or stand in it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -78,7 +78,7 @@ _ai_memory() {
         message) words="send list pop cancel" ;;
         handoff) words="begin list show accept cancel reopen" ;;
         "search") words="-q --variant -n --limit --offset --kind --tag --tier --prefix --path-prefix --since --until --agent --session --scope --all --global --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --vector --no-vector --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "bench retrieval") words="--set --limit --abstain --no-abstain --data-dir --lock-timeout --json --help" ;;
+        "bench retrieval") words="--set --limit --abstain --no-abstain --vector --no-vector --data-dir --lock-timeout --json --help" ;;
         "bench self") words="--data-dir --lock-timeout --json --help" ;;
         "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --include-related --related-depth --max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -124,6 +124,8 @@ complete -c ai-memory -n '__fish_seen_subcommand_from bench; and __fish_seen_sub
 complete -c ai-memory -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from retrieval' -l limit -d 'first questions of each set; 0 asks all'
 complete -c ai-memory -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from retrieval' -l abstain -d 'let the gate refuse to answer'
 complete -c ai-memory -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from retrieval' -l no-abstain -d 'let the gate refuse to answer'
+complete -c ai-memory -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from retrieval' -l vector -d 'also by vectors, where an encoder is configured'
+complete -c ai-memory -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from retrieval' -l no-vector -d 'also by vectors, where an encoder is configured'
 complete -c ai-memory -n '__fish_seen_subcommand_from related' -s p -d 'page path'
 complete -c ai-memory -n '__fish_seen_subcommand_from related' -l path -d 'page path'
 complete -c ai-memory -n '__fish_seen_subcommand_from related' -l depth -d 'links to follow'

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.errors import MemoryFault, UsageFault
 from ai_memory.model import ResolvedBy, Scope
+from ai_memory.operations.configured import configured
 from ai_memory.operations.field import Field
 from ai_memory.operations.setup import no_progress
 
 if TYPE_CHECKING:
     from ai_memory.search.evaluation import Answer, Find, Question
+    from ai_memory.search.trial import Trial
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
@@ -48,17 +50,20 @@ class RetrievalBench:
 
 
 def bench_retrieval(
-    memory: "Memory",  # noqa: ARG001 (the sets bring their own documents)
+    memory: "Memory",
     *,
     sets: Annotated[
         tuple[str, ...], Field("folder with corpus.jsonl and queries.jsonl", max_length=50, flags=("--set",))
     ],
     limit: Annotated[int, Field("first questions of each set; 0 asks all", ge=0)] = 0,
     abstain: Annotated[bool, Field("let the gate refuse to answer", flags=("--abstain/--no-abstain",))] = True,
+    vector: Annotated[
+        bool, Field("also by vectors, where an encoder is configured", flags=("--vector/--no-vector",))
+    ] = True,
     progress: Callable[[int, int], None] = no_progress,
 ) -> RetrievalBench:
     """Measure what search finds on labelled questions, beside plain FTS5 in the same run.
-    A set is a folder with corpus.jsonl and queries.jsonl; nothing of it is stored.
+    A set is a folder with corpus.jsonl and queries.jsonl; no text of it is stored.
     """
     from ai_memory.search.evaluation import evaluate, read_set
     from ai_memory.search.trial import Trial, plain
@@ -73,9 +78,11 @@ def bench_retrieval(
         done += 1
         progress(done, total)
 
-    rows = []
+    rows, gaps = [], []
     for one in read:
-        answers = _remembered(Trial(one.documents).find(may_abstain=abstain))
+        trial = Trial(one.documents)
+        gaps += _taught(memory, trial, one.questions, progress) if vector else []
+        answers = _remembered(trial.find(may_abstain=abstain))
         figures = evaluate(answers, one.questions, tell)
         beside = evaluate(plain(one.documents), one.questions, tell)
         named = sorted({question.category for question in one.questions})
@@ -85,7 +92,35 @@ def bench_retrieval(
             if len(named) > 1
         }
         rows.append(SetFigures(one.name, len(one.documents), figures, beside, by_category))
-    return RetrievalBench(_means([row.figures for row in rows]), _means([row.fts5 for row in rows]), tuple(rows))
+    means = (_means([row.figures for row in rows]), _means([row.fts5 for row in rows]))
+    return RetrievalBench(*means, tuple(rows), tuple(dict.fromkeys(gaps)))
+
+
+def _taught(
+    memory: "Memory", trial: "Trial", questions: "Sequence[Question]", progress: Callable[[int, int], None]
+) -> list[str]:
+    """Vectors for a trial, where there is an encoder; gives what kept it from them."""
+    from ai_memory.providers.choose import How, choose  # a trial without vectors needs none of this
+    from ai_memory.search.trial_vectors import teach
+    from ai_memory.store.cache import Cache
+
+    total, done = trial.chunks, 0
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    try:
+        choice = choose(configured(memory))
+        if choice is None:
+            return []
+        teach(
+            trial, questions, Cache(memory.data_dir), choice, How(memory.data_dir.models, memory.caller.environ), tell
+        )
+    except MemoryFault as fault:
+        return [f"vectors are left out: {fault.message}"]
+    return []
 
 
 def _remembered(find: "Find") -> "Find":

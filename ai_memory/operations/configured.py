@@ -40,6 +40,8 @@ def switches_of(config: "Config | None") -> "Switches":
         query_intent=config.retrieval.query_intent,
         session_recall_bonus=config.retrieval.session_recall_bonus,
         observation_stream=config.retrieval.observation_stream,
+        belief_authority_weight=config.retrieval.belief_authority_weight,
+        abstract_vectors=config.retrieval.abstract_vectors,
     )
 
 

@@ -64,7 +64,7 @@ def rows_of(
 ) -> tuple[list[HandoffRow], list[str]]:
     """All handoffs of a state, newest first, and what is below `handoffs/` and none. One whose time is over counts as
     expired before a drain says so in its page."""
-    wanted = Filter(workspace=workspace, project=project, kind="handoff", prefix="handoffs/")
+    wanted = Filter(workspace=workspace, project=project, kind="handoff", prefix="handoffs/", is_public=project is None)
     rows: list[HandoffRow] = []
     faults: list[str] = []
     offset = 0

@@ -24,6 +24,8 @@ class ProjectRow:
     former_names: tuple[str, ...]
     pages: int
     updated_at: str | None
+    private: bool
+    """It answers nobody outside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ def list_projects(
                     project.former_names,
                     newest.total,
                     rfc3339(newest.pages[0].updated_at_us) if newest.pages else None,
+                    project.private,
                 )
             )
         gaps = tuple(snapshot.gaps)
@@ -68,7 +71,9 @@ def list_projects_text(result: ListedProjects) -> str:
     if not result.projects:
         return "no projects"
     return "\n".join(
-        f"- {row.workspace}/{row.project} · {row.pages} pages" + (f" · {row.identity}" if row.identity else "")
+        f"- {row.workspace}/{row.project} · {row.pages} pages"
+        + (f" · {row.identity}" if row.identity else "")
+        + (" · private" if row.private else "")
         for row in result.projects
     )
 

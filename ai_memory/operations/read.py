@@ -13,7 +13,7 @@ from ai_memory.operations.looking import look_around
 from ai_memory.operations.related import RelatedPage, around, related_lines
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
 from ai_memory.operations.scoping import locate, resolve
-from ai_memory.operations.unscoped import resolve_for
+from ai_memory.operations.unscoped import is_global, resolve_for
 from ai_memory.text.links import REFERENCES, inverse_name
 from ai_memory.text.times import parse_moment
 
@@ -122,7 +122,8 @@ def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[st
 
 def _no_page(snapshot: "Snapshot", ref: PageRef) -> NotFound:
     stem = ref.path.rpartition("/")[2].removesuffix(".md")
-    near = [page.ref for page in snapshot.pages(limit=1000).pages if page.ref.path.endswith(f"/{stem}.md")][:3]
+    listed = snapshot.pages(limit=1000, is_public=True).pages
+    near = [page.ref for page in listed if page.ref.path.endswith(f"/{stem}.md")][:3]
     hint = f"there is {', '.join(map(str, near))}" if near else "ai-memory pages lists what there is"
     return NotFound(f"no page {ref}", hint=hint)
 
@@ -132,9 +133,11 @@ def _links(snapshot: "Snapshot", ref: PageRef) -> tuple[Link, ...]:
         Link(row.target.workspace, row.target.project, row.target.path, row.kind, row.kind, "out", row.resolved)
         for row in snapshot.outlinks(ref)
     ]
+    hidden = snapshot.private_projects() - {(ref.workspace, ref.project)}
     back = [
         Link(row.source.workspace, row.source.project, row.source.path, row.kind, inverse_name(row.kind), "in", True)
         for row in snapshot.backlinks(ref)
+        if (row.source.workspace, row.source.project) not in hidden
     ]
     return (*out, *back)
 
@@ -203,6 +206,7 @@ def recent(
     with memory.reading() as snapshot:
         scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         cursor = _cursor(after) if after else None
+        everywhere = everywhere or is_global(scope, workspace, project)
         found, omitted = _newest(snapshot, None if everywhere else scope, cursor, limit)
         gaps = (*snapshot.gaps, *untold)
     rows = shortened_rows(tuple(map(page_row, found)), max_bytes, text="title")
@@ -223,6 +227,7 @@ def _newest(
             workspace=workspace,
             project=project,
             until_us=cursor[0] + 1 if cursor else None,
+            is_public=scope is None,
             sort="-updated",
             limit=limit,
             offset=offset,
@@ -301,6 +306,7 @@ def pages(
             since_us=parse_moment(since, now_us=now) if since else None,
             until_us=parse_moment(until, now_us=now) if until else None,
             pinned=pinned,
+            is_public=everywhere,
             sort=sort,
             limit=limit,
             offset=offset,

@@ -64,7 +64,8 @@ def related(
 
 
 def around(snapshot: "Snapshot", start: PageRef, depth: int, now_us: int) -> list[RelatedPage]:
-    """Breadth first, each page once, by its shortest way; pages that expired are passed over."""
+    """Breadth first, each page once, by its shortest way, past what expired and what others keep private."""
+    hidden = snapshot.private_projects() - {(start.workspace, start.project)}
     seen = {start}
     ring = [start]
     found: list[RelatedPage] = []
@@ -74,7 +75,11 @@ def around(snapshot: "Snapshot", start: PageRef, depth: int, now_us: int) -> lis
             for ref, via in _steps(snapshot, here):
                 page = None if ref in seen else snapshot.page(ref)
                 seen.add(ref)
-                if page is None or (page.expires_at_us is not None and page.expires_at_us <= now_us):
+                if (
+                    page is None
+                    or (ref.workspace, ref.project) in hidden
+                    or (page.expires_at_us is not None and page.expires_at_us <= now_us)
+                ):
                     continue
                 following.append(ref)
                 found.append(

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
@@ -12,9 +13,11 @@ from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
-from ai_memory.operations.search_models import near_chunks, second_look
+from ai_memory.operations.search_explained import explained
+from ai_memory.operations.search_models import second_look, with_near
 from ai_memory.operations.search_scope import (
     RawHit,
+    beliefs,
     named_scope,
     page_filter,
     pages_of_session,
@@ -23,7 +26,7 @@ from ai_memory.operations.search_scope import (
     without_pages,
     witnesses,
 )
-from ai_memory.operations.unscoped import resolve_for
+from ai_memory.operations.unscoped import is_global, resolve_for
 from ai_memory.text.injection import is_order_shaped
 
 if TYPE_CHECKING:
@@ -170,6 +173,7 @@ def search(
         scope, untold = (
             (None, ()) if scopes else resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         )
+        everywhere = everywhere or (not scopes and is_global(scope, workspace, project))
         searched = None if everywhere else tuple(map(named_scope, scopes)) or with_global(scope)
         if scopes:
             untold = without_pages(snapshot, searched or ())
@@ -185,6 +189,7 @@ def search(
             refs=pages_of_session(memory, session) if session else None,
             include_expired=include_expired,
             include_superseded=include_superseded,
+            is_public=everywhere,
         )
         request = Request(
             queries=(query, *variants),
@@ -200,8 +205,10 @@ def search(
         )
         if switches.observation_stream and searched is not None:
             request = replace(request, witnesses=witnesses(memory, request))
-        near, unseen = near_chunks(memory, snapshot, request, config) if vector else ((), ())
-        found = second_look(memory, answer(snapshot, replace(request, near=near)), request, config)
+        if switches.belief_authority_weight:
+            request = replace(request, believe=partial(beliefs, memory, snapshot))
+        request, unseen = with_near(memory, snapshot, request, config) if vector else (request, ())
+        found = second_look(memory, answer(snapshot, request), request, config)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))
@@ -307,9 +314,7 @@ def search_text(result: Found) -> str:
         lines.append("no page answers, but sessions saw:")
         lines += [line for raw in result.raw_hits for line in _raw_lines(raw)]
     if result.timings_ms:
-        spent = ", ".join(f"{name} {ms:.1f} ms" for name, ms in result.timings_ms.items())
-        dropped = "; ".join(f"{count} {why}" for why, count in result.dropped.items()) or "nothing"
-        lines += ["", f"legs: {', '.join(result.legs) or 'none'} · {spent}", f"left out: {dropped}"]
+        lines += explained(result)
     return "\n".join(lines)
 
 
@@ -322,18 +327,9 @@ def hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
     lines = [f"- {name} · {hit.title}{part} · line {hit.line}{mark}{warning}", f"  {' '.join(hit.snippet.split())}"]
     if hit.also:
         lines.append(f"  nearly the same: {', '.join(label_from(one, scope) for one in hit.also)}")
-    if hit.legs:
-        factors = "".join(f" × {value:.2f} {name}" for name, value in hit.factors.items())
-        shares = " + ".join(map(_leg_text, hit.legs))
-        lines.append(f"  score {hit.score:.3f} = ({shares}){factors} · holds {hit.coverage:.0%} of the question")
     return lines
 
 
 def _raw_lines(raw: RawHit) -> list[str]:
     warning = _WARNING if raw.is_order_shaped else ""
     return [f"- {raw.session[:8]} · {raw.agent} · {raw.kind} {raw.tool}".rstrip() + warning, f"  {raw.text}"]
-
-
-def _leg_text(leg: LegRow) -> str:
-    detail = f", {leg.detail}" if leg.detail else ""
-    return f"{leg.share:.3f} {leg.leg} (rank {leg.rank}{detail})"

@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ai_memory.config_table import Config
     from ai_memory.search.request import Hits, Request
-    from ai_memory.search.vectors import Near
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
-NEAR_CHUNKS = 200
-"""As many as full text ranks."""
 
-
-def near_chunks(
+def with_near(
     memory: "Memory", snapshot: "Snapshot", request: "Request", config: "Config | None"
-) -> "tuple[tuple[Near, ...], tuple[str, ...]]":
-    """Chunks near the question, and what kept vectors from being asked. Loads nothing where there are no vectors."""
+) -> "tuple[Request, tuple[str, ...]]":
+    """The request with the chunks near its question, and what kept vectors from being asked.
+
+    Loads nothing where there are no vectors.
+    """
     from ai_memory.search.query_vectors import query_vector
 
     asked = query_vector(memory, snapshot.index, request.queries[0], lambda: config)
     if not asked.is_there:
-        return (), (asked.gap,) if asked.gap else ()
+        return request, (asked.gap,) if asked.gap else ()
+    from ai_memory.providers.known import is_multilingual
     from ai_memory.search.engine import conditions
-    from ai_memory.search.vectors import nearest  # only where there are vectors
+    from ai_memory.search.vectors import NEAR_CHUNKS, nearest  # only where there are vectors
 
     told, parameters = conditions(request.wanted, request.scopes)
     found = nearest(
         snapshot.index, asked.encoder_id, asked.vector, conditions=told, parameters=parameters, limit=NEAR_CHUNKS
     )
-    return tuple(found), ()
+    return replace(request, near=tuple(found), near_is_multilingual=is_multilingual(asked.model)), ()
 
 
 def second_look(memory: "Memory", found: "Hits", request: "Request", config: "Config | None") -> "Hits":

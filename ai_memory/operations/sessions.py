@@ -129,6 +129,7 @@ def sessions(
             only_open=only_open,
             since_us=parse_moment(since, now_us=now) if since else None,
             until_us=parse_moment(until, now_us=now) if until else None,
+            hidden=snapshot.private_projects() if everywhere else frozenset(),
         )
         total = count_sessions(connection, wanted) if connection is not None else 0
         found = listed(connection, wanted, limit=limit, offset=offset) if connection is not None else []

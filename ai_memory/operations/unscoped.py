@@ -22,6 +22,11 @@ def resolve_if_told(
         return None, (f"the project of this folder cannot be told: {fault.message}",)
 
 
+def is_global(scope: Scope | None, workspace: str | None, project: str | None) -> bool:
+    """Whether a marker lets a call that names no project look over all of them; not from a private one."""
+    return scope is not None and scope.default_global and not (scope.private or workspace or project)
+
+
 def resolve_for(
     memory: "Memory", workspace: str | None, project: str | None, *, everywhere: bool, snapshot: "Snapshot"
 ) -> tuple[Scope | None, tuple[str, ...]]:

@@ -36,6 +36,13 @@ MODELS: dict[str, Known] = {
 
 _BY_FULL_NAME = {known.name.lower(): known for known in MODELS.values()}
 
+_MULTILINGUAL = ("multilingual", "bge-m3", "text-embedding-3", "voyage-", "gemini-embedding", "embeddinggemma")
+
+
+def is_multilingual(model: str) -> bool:
+    """Whether a text and its translation lie near each other by that model, as its name tells."""
+    return any(part in model.lower() for part in _MULTILINGUAL)
+
 
 def known(name: str) -> Known:
     """The model of that short or full name; one without prefixes where nothing is known of it."""

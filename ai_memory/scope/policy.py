@@ -37,6 +37,8 @@ class CapturePolicy:
     inject_brief_on_session_start: bool | None = None
     briefing_max_chars: int | None = None
     default_global_recall: bool | None = None
+    private_recall: bool | None = None
+    """The project's pages answer nobody outside it."""
     claim_handoff_on_session_start: bool | None = None
     create_handoff_on_session_end: bool | None = None
     warnings: tuple[str, ...] = ()
@@ -96,7 +98,7 @@ def capture_policy(marker: Marker) -> CapturePolicy:
     drop_subagents = _flag(tables, "drop_subagent_captures", problems)
 
     briefing = _known(tables, "briefing", _BRIEFING_KEYS, warnings)
-    recall = _known(tables, "recall", ("default_global",), warnings)
+    recall = _known(tables, "recall", ("default_global", "private"), warnings)
     handoff = _known(tables, "handoff", _HANDOFF_KEYS, warnings)
     asked = CapturePolicy(
         ignore_paths=patterns,
@@ -106,6 +108,7 @@ def capture_policy(marker: Marker) -> CapturePolicy:
         inject_brief_on_session_start=_flag(briefing, "inject_on_session_start", warnings),
         briefing_max_chars=_chars(briefing, warnings),
         default_global_recall=_flag(recall, "default_global", warnings),
+        private_recall=_flag(recall, "private", warnings),
         claim_handoff_on_session_start=_flag(handoff, "claim_on_session_start", warnings),
         create_handoff_on_session_end=_flag(handoff, "create_on_session_end", warnings),
         warnings=tuple(warnings),

@@ -18,12 +18,15 @@ from ai_memory.model import ResolvedBy, Scope
 from ai_memory.scope import naming, places
 from ai_memory.scope.markers import TRUTHY, Marker, marker_paths, read_marker
 from ai_memory.scope.naming import Catalogue, NoProjects
+from ai_memory.scope.policy import CapturePolicy, capture_policy
 from ai_memory.scope.repository import Remote, Repository, find_repository, never_checkouts, remote_of
 from ai_memory.scope.routes import Route, choose_route
 from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT, check_name
 
 __all__ = ["DEFAULT_WORKSPACE", "SCRATCH_PROJECT", "Catalogue", "NoProjects", "resolve"]
 
+_SILENT = CapturePolicy()
+"""What a folder without a word of `[recall]` goes by."""
 MAX_ROOTS = 32
 """Folders of an MCP client that are looked at."""
 
@@ -75,6 +78,8 @@ class _Here:
     """The nearest that has a scope, never the home marker."""
     home_marker: Marker | None = None
     warnings: tuple[str, ...] = ()
+    recall: CapturePolicy = _SILENT
+    """The nearest marker that says anything of `[recall]`."""
 
     @property
     def workspace(self) -> str:
@@ -110,9 +115,12 @@ def _with_markers(here: _Here) -> _Here:
     *near, at_home = marker_paths(here.cwd or here.home, here.home, repository=here.repository)
     warnings: list[str] = []
     nearest: Marker | None = None
+    recall: CapturePolicy | None = None
     for path in near if here.cwd else ():
         marker = read_marker(path, home=here.home)
         warnings += marker.warnings if marker else ()
+        if marker and recall is None and "recall" in (marker.tables or {}):
+            recall = capture_policy(marker)
         if marker and marker.has_scope:
             nearest = marker
             break
@@ -122,10 +130,19 @@ def _with_markers(here: _Here) -> _Here:
         if home_marker.project or home_marker.identity:
             # everything below the home folder would be one project
             warnings.append(f"{at_home}: project and identity are ignored in the home folder's marker; write routes")
-    return replace(here, marker=nearest, home_marker=home_marker, warnings=tuple(warnings))
+    found = replace(here, marker=nearest, home_marker=home_marker, warnings=tuple(warnings))
+    return found if recall is None else replace(found, recall=recall)
 
 
 def _scope_of(here: _Here, asked_workspace: str | None, catalogue: Catalogue) -> Scope:
+    scope = _named_scope(here, asked_workspace, catalogue)
+    if scope.is_guess:
+        return scope
+    recall = here.recall
+    return replace(scope, private=recall.private_recall, default_global=recall.default_global_recall is True)
+
+
+def _named_scope(here: _Here, asked_workspace: str | None, catalogue: Catalogue) -> Scope:
     if here.marker:
         return _by_marker(here, here.marker, asked_workspace, catalogue)
     route = _route(here)

@@ -14,12 +14,13 @@ from ai_memory.search.authority import authority
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import Closeness
 from ai_memory.search.intent import recalls_a_session
+from ai_memory.search.language import foreign_language
 from ai_memory.search.passages import folded, shown
 from ai_memory.search.prepare import STOPWORDS, Prepared, match_expression, prepare
 from ai_memory.search.request import Hit, Hits, LegScore, Request, Status
 from ai_memory.search.when import named_span
 from ai_memory.store.driver import Connection, OperationalError, is_damage
-from ai_memory.store.index import CHUNK_BITS
+from ai_memory.store.index import ABSTRACT_PLACE, CHUNK_BITS
 from ai_memory.store.snapshot import Filter, Snapshot
 
 _PAGES = """
@@ -174,6 +175,8 @@ class _Search:
     def _take_near(self) -> None:
         """Vectors: the best chunk of a page counts, from the pool's middle (0) to its best (1)."""
         near = self._request.near
+        if not self._request.switches.abstract_vectors:
+            near = [one for one in near if one.chunk_id & ABSTRACT_PLACE != ABSTRACT_PLACE]
         if not near:
             return
         cosines = sorted(one.cosine for one in near)
@@ -183,15 +186,29 @@ class _Search:
             per_page.setdefault(one.page_id, (one.cosine, one.chunk_id))
         found = [legs.Found(page_id, cosine, f"cosine {cosine:.3f}") for page_id, (cosine, _) in per_page.items()]
         spread = (best - middle) or 1.0
-        share = numbers.VECTOR_SHARE / (1 - numbers.VECTOR_SHARE)
-        self._add("vector", found, lambda one: share * min(1.0, max(0.0, (one.score - middle) / spread)))
+        weight = self._vector_weight()
+        self._add("vector", found, lambda one: weight * min(1.0, max(0.0, (one.score - middle) / spread)))
         for page_id, (_, chunk_id) in per_page.items():
             page = self._pages.get(page_id)
             if page is not None and not page.chunks:
                 page.chunks = (chunk_id,)
 
+    def _vector_weight(self) -> float:
+        """What the nearest page gains: the less the words of the question are held, the more."""
+        held = max(map(self._coverage, self._leaders(numbers.LEADERS)), default=0.0)
+        share = numbers.VECTOR_SHARE + (numbers.VECTOR_SHARE_ALONE - numbers.VECTOR_SHARE) * (1 - held) ** 2
+        if self._request.near_is_multilingual and held < numbers.PARTIAL_COVERAGE:
+            best = self._leaders(len(self._pages))
+            if foreign_language(self._request.queries[0], (page.flat for page in best if page.flat)):
+                share = numbers.VECTOR_SHARE_FOREIGN
+        return share / (1 - share)
+
+    def _leaders(self, count: int) -> list[Candidate]:
+        """The best pages so far."""
+        return sorted(self._pages.values(), key=lambda page: (-page.total(), page.ref))[:count]
+
     def _ask_neighbours(self) -> None:
-        seeds = sorted(self._pages.values(), key=lambda page: (-page.total(), page.ref))[: numbers.GRAPH_SEEDS]
+        seeds = self._leaders(numbers.GRAPH_SEEDS)
         found = legs.neighbours(
             self._index,
             [(page.page_id, page.ref.path) for page in seeds],
@@ -242,7 +259,7 @@ class _Search:
         kept: Sequence[Candidate] = ranked
         status: Status = "ok"
         if request.may_abstain and not self._is_fulfilled:
-            judged = gate.judge(ranked, self._questions[0], self._weights, chunks=self._chunks)
+            judged = gate.judge(ranked, self._questions[0], self._weights, asked=prepared.text, chunks=self._chunks)
             kept, status = judged.kept, judged.status
             self._gaps += judged.gaps
             if len(ranked) > len(kept):
@@ -265,10 +282,14 @@ class _Search:
         switches, request = self._request.switches, self._request
         is_recall = switches.query_intent and recalls_a_session(prepared.text)
         span = named_span(prepared.text, request.now_us) if request.now_us else None
+        weight = switches.belief_authority_weight
+        beliefs = request.believe([page.ref for page in self._pages.values()]) if weight else {}
         for page in self._pages.values():
             bonus = 0.0
             if is_recall and page.kind == "session":
                 bonus = numbers.SESSION_PENALTY + numbers.EPISODIC_PENALTY + switches.session_recall_bonus
+            if "superseded" not in page.tags:
+                bonus += weight * beliefs.get(page.ref, 0.0)
             standing = authority(page.ref.path, page.kind, page.tier, page.tags, is_pinned=page.is_pinned, bonus=bonus)
             page.factors["authority"] = standing
             if span is not None and span[0] <= page.updated_at_us < span[1]:

@@ -17,7 +17,7 @@ from ai_memory.search.numbers import (
 )
 from ai_memory.search.prepare import Prepared, match_expression
 from ai_memory.store.driver import Connection, OperationalError, is_damage
-from ai_memory.store.index import CHUNK_BITS
+from ai_memory.store.index import CHUNK_BITS, count_chunks
 
 _CHUNKS = f"""
     SELECT f.rowid, bm25(chunks_fts, {", ".join(map(str, COLUMN_WEIGHTS))}) AS score
@@ -54,7 +54,7 @@ class Terms:
 
 def weigh(index: Connection, prepared: Prepared) -> Terms:
     """How rare the terms are among the chunks, and which of them are asked. Never fails."""
-    total = int(index.execute("SELECT count(*) FROM chunks_fts_docsize").fetchone()[0])
+    total = count_chunks(index)
     ceiling = max(64, math.ceil(total * COMMON_SHARE)) if total > LARGE_INDEX_CHUNKS else total
     counts = {term: _frequency(index, term, ceiling + 1) for term in prepared.terms}
     weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}

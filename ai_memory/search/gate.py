@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import Closeness
+from ai_memory.search.language import foreign_language
 from ai_memory.search.numbers import (
     FEW_CHUNKS,
     FULL_BAR_CHUNKS,
@@ -36,11 +37,15 @@ def strength(page: Candidate, chunks: int) -> float:
     return page.coverage * (leg.score if leg else 0.0) / math.log(2 + chunks)
 
 
-def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str, float], *, chunks: int) -> Judgement:
-    """All pages, or none when not even the best of them is likely to answer. `chunks`: how many the index holds.
+def judge(
+    ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str, float], *, asked: str, chunks: int
+) -> Judgement:
+    """All pages, or none when not even the best of them is likely to answer. `asked`: the question as it was put;
+    `chunks`: how many the index holds.
 
     What is named exactly always answers. In a small index every word is common, so the bar is lower there; in one of a
-    few pages bm25 says nothing at all (0 for a word that half of them hold), so there only coverage counts.
+    few pages bm25 says nothing at all (0 for a word that half of them hold), so there only coverage counts. A question
+    in another language shares nothing but names with the pages: it is answered by what there is, and says so.
     """
     leaders = ranked[:LEADERS]
     if not leaders:
@@ -49,12 +54,17 @@ def judge(ranked: Sequence[Candidate], question: Closeness, weights: Mapping[str
     is_named = any("exact" in page.legs for page in leaders)
     covered = max(page.coverage for page in leaders)
     is_strong = chunks < FEW_CHUNKS or max(strength(page, chunks) for page in leaders) >= LEAST_STRENGTH * height
-    is_foreign = covered == 0 and any("vector" in page.legs for page in leaders)
-    if is_foreign:  # in another language no word can match: nearness is all there is to go by
-        return Judgement(list(ranked), "partial", _missing(question, weights, leaders))
+    if not is_named and covered < PARTIAL_COVERAGE:
+        if covered == 0 and any("vector" in page.legs for page in leaders):
+            return Judgement(list(ranked), "partial", _missing(question, weights, leaders))  # nearness is all there is
+        language = foreign_language(asked, (page.flat for page in ranked if page.flat))
+        if language:
+            told = f"the question reads as {language}, what was found does not: only names and numbers could match"
+            return Judgement(list(ranked), "partial", (told, *_missing(question, weights, leaders)))
     if not is_named and not (is_strong and covered >= LEAST_COVERAGE * max(height, LOWEST_BAR)):
         return Judgement([], "abstained", _missing(question, weights, leaders))
-    kept = [page for page in ranked if page.coverage >= TAIL_SHARE * covered or page.legs.keys() - {"fts", "graph"}]
+    least = TAIL_SHARE * covered if chunks >= FULL_BAR_CHUNKS else 0.0
+    kept = [page for page in ranked if page.coverage >= least or page.legs.keys() - {"fts", "graph"}]
     if is_named or covered >= PARTIAL_COVERAGE:
         return Judgement(kept, "ok")
     return Judgement(kept, "partial", _missing(question, weights, leaders))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.numbers import FOLLOWING_CHARACTERS, TWIN_OVERLAP
 from ai_memory.store.driver import Connection
-from ai_memory.store.index import CHUNK_BITS
+from ai_memory.store.index import ABSTRACT_PLACE, CHUNK_BITS
 from ai_memory.text.excerpts import stretch
 from ai_memory.text.plain import plain, printable
 
@@ -34,7 +34,7 @@ def shown(index: Connection, page_id: int, chunk_id: int, terms: Sequence[str], 
         return ShownPassage(printable(heading), start, end, stretch(body, terms))
     text = [printable(plain(body)).strip()]
     room = FOLLOWING_CHARACTERS
-    for end_line, more in index.execute(_FOLLOWING, (chunk_id, page_id + 1 << CHUNK_BITS, following)):
+    for end_line, more in index.execute(_FOLLOWING, (chunk_id, page_id << CHUNK_BITS | ABSTRACT_PLACE, following)):
         piece = printable(plain(more)).strip()
         if len(piece) > room:
             break

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ai_memory.text.grams import has_run, query_grams, runs_and_words
+from ai_memory.text.grams import expressions, has_run, quoted, runs_and_words
 
 MAX_TERMS = 64
 """Terms above this add nothing to a ranking and cost time."""
@@ -115,18 +115,18 @@ def _near_expression(inside: str) -> str:
     words, comma, distance = inside.rpartition(",")
     if not (comma and distance.strip().isdecimal() and len(distance.strip()) <= 3):
         words, distance = inside, "10"
-    quoted = " ".join(_quoted(word) for word in words.replace('"', " ").split() if _PART.search(word))
-    return f"NEAR({quoted}, {int(distance)})" if quoted else ""
+    phrases = " ".join(quoted(word) for word in words.replace('"', " ").split() if _PART.search(word))
+    return f"NEAR({phrases}, {int(distance)})" if phrases else ""
 
 
 def _phrase_expression(phrase: str, begins: str) -> str:
     """The phrase in quotes; where it holds runs of Han and Kana, their pairs in a row, as the index holds them."""
     if not has_run(phrase):
-        return _quoted(phrase) + (begins if len(phrase.strip()) > 1 else "")
+        return quoted(phrase) + (begins if len(phrase.strip()) > 1 else "")
     found = []
     for run, word in runs_and_words(phrase):
         pairs = " ".join(run[at : at + 2] for at in range(len(run) - 1))
-        found.append(_quoted(word) if word else f"grams : {_quoted(pairs)}" if pairs else f"grams : {_quoted(run)}*")
+        found.append(quoted(word) if word else f"grams : {quoted(pairs)}" if pairs else f"grams : {quoted(run)}*")
     return f"({' AND '.join(found)})"
 
 
@@ -153,15 +153,4 @@ def _parts(word: str) -> list[str]:
 
 def match_expression(found: Iterable[str]) -> str:
     """An FTS5 expression: any of the terms, each a quoted phrase. "" when there is no term."""
-    return " OR ".join(dict.fromkeys(part for term in found for part in term_expressions(term)))
-
-
-def term_expressions(term: str) -> list[str]:
-    """What a term is looked for as: itself, or the pairs of its Han and Kana runs."""
-    if not has_run(term):
-        return [_quoted(term)]
-    return [_quoted(gram[:-1]) + "*" if gram.endswith("*") else _quoted(gram) for gram in query_grams(term)]
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+    return " OR ".join(dict.fromkeys(part for term in found for part in expressions(term)))

@@ -25,6 +25,7 @@ class QueryVector:
 
     encoder_id: int = 0
     vector: bytes = b""
+    model: str = ""
     gap: str = ""
     is_cached: bool = False
 
@@ -75,12 +76,12 @@ def _asked(
     digest = text_hash(f"{choice.query_prefix}\0{text}")
     known = cache.query(encoder, digest)
     if known is not None:
-        return QueryVector(number, known, is_cached=True)
+        return QueryVector(number, known, encoder.model, is_cached=True)
     made = _embedder(memory, config, choice).embed_query(text)
     if len(made) != 4 * encoder.dim:
         return QueryVector(gap=f"vectors are left out: {choice.model} now makes other ones; run ai-memory embed")
     cache.put_query(encoder, digest, made)
-    return QueryVector(number, made)
+    return QueryVector(number, made, encoder.model)
 
 
 def _embedder(memory: "Memory", config: "Config | None", choice: "Choice") -> "Embedder":

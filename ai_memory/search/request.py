@@ -1,6 +1,6 @@
 """What is asked of the engine, and what it answers."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +21,8 @@ class Switches:
     query_intent: bool = True
     session_recall_bonus: float = 0.25
     observation_stream: bool = True
+    belief_authority_weight: float = 0.0
+    abstract_vectors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ class Request:
     witnesses: Sequence[Witness] = ()
     near: "Sequence[Near]" = ()
     """Chunks by vectors, nearest first; empty without vectors."""
+    near_is_multilingual: bool = False
+    """Whether a question lies near what answers it in another language."""
+    believe: Callable[[Sequence[PageRef]], Mapping[PageRef, float]] = lambda _: {}
+    """How sure those pages are by their evidence, 0 … 1; asked only where the belief has a weight."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,21 @@
 """A labelled set as an index in memory: asked through our engine, and as plain FTS5 over whole documents."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from ai_memory.model import ResolvedBy, Scope
-from ai_memory.search.engine import answer
+from ai_memory.model import Encoder, ResolvedBy, Scope
+from ai_memory.providers.known import is_multilingual
+from ai_memory.search.engine import answer, conditions
 from ai_memory.search.evaluation import DEPTH, Answer, Document, Find, Question
 from ai_memory.search.prepare import terms
 from ai_memory.search.request import Hits, Request
-from ai_memory.store import driver, index
-from ai_memory.store.snapshot import Snapshot
+from ai_memory.search.vectors import NEAR_CHUNKS, Near, nearest
+from ai_memory.store import driver, index, vectors
+from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.text.page import compose
+
+LookUp = Callable[[Sequence[bytes]], dict[bytes, bytes]]
+"""Hashes of texts → the vectors that are known of them."""
 
 
 class Trial:
@@ -25,6 +31,9 @@ class Trial:
                 connection, [self._file(number, one) for number, one in enumerate(documents)], is_empty=True
             )
         self._snapshot = Snapshot(connection)
+        self._encoder_id: int | None = None
+        self._is_multilingual = False
+        self._look_up_query: Callable[[str], bytes | None] = lambda _: None
         self.chunks = self._snapshot.counts().chunks
 
     def _file(self, number: int, one: Document) -> index.IndexedFile:
@@ -34,13 +43,38 @@ class Trial:
         content = text.encode("utf-8", "replace")
         return index.IndexedFile(f"default/{project}/{path}", f"{number:040x}", content, 0)
 
+    def learn(self, encoder: Encoder, look_up: LookUp, look_up_query: Callable[[str], bytes | None]) -> int:
+        """Take the vectors of the passages, and ask by those of questions from now on; gives how many there are."""
+        connection = self._snapshot.index
+        with driver.transaction(connection):
+            count = vectors.restore(connection, encoder, look_up)
+        self._encoder_id = vectors.encoder_id(connection, encoder)
+        self._look_up_query = look_up_query
+        self._is_multilingual = is_multilingual(encoder.model)
+        return count
+
+    def texts(self) -> list[str]:
+        """What an encoder reads of the passages, each text once."""
+        return list(vectors.texts(self._snapshot.index))
+
     def ask(self, question: Question, *, may_abstain: bool, group: str | None = None) -> Hits:
         """What the engine says; with `group`, of that group's documents instead of the question's own."""
         project = self._projects.get(question.group if group is None else group)
         if project is None:
             return Hits(())
-        scope = Scope("default", project, ResolvedBy.FLAG)
-        return answer(self._snapshot, Request((question.text,), (scope,), limit=DEPTH, may_abstain=may_abstain))
+        scopes = (Scope("default", project, ResolvedBy.FLAG),)
+        request = Request((question.text,), scopes, limit=DEPTH, may_abstain=may_abstain)
+        near = self._near(question.text, scopes)
+        return answer(self._snapshot, replace(request, near=near, near_is_multilingual=self._is_multilingual))
+
+    def _near(self, text: str, scopes: Sequence[Scope]) -> Sequence[Near]:
+        vector = None if self._encoder_id is None else self._look_up_query(text)
+        if self._encoder_id is None or vector is None:
+            return ()
+        told, given = conditions(Filter(), scopes)
+        return nearest(
+            self._snapshot.index, self._encoder_id, vector, conditions=told, parameters=given, limit=NEAR_CHUNKS
+        )
 
     def find(self, *, may_abstain: bool) -> Find:
         """The engine as `evaluate` asks it."""

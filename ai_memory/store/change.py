@@ -79,6 +79,7 @@ class Change:
             identity=scope.identity,
             identity_source=scope.identity_source,
             aliases=scope.aliases,
+            private=scope.private,
         )
 
     def ensure_project_named(
@@ -89,13 +90,14 @@ class Change:
         identity: str | None = None,
         identity_source: str | None = None,
         aliases: tuple[str, ...] = (),
+        private: bool | None = None,
     ) -> Project:
-        """The project of that name; a new one gets an id and what is given here."""
+        """The project of that name; a new one gets an id and what is given here, a known one what changed of it."""
         names.check_name(workspace, what="workspace")
         names.check_name(project)
         known = self.project(workspace, project)
         if known is not None:
-            return self._with_identity(known, identity, identity_source)
+            return self._with_privacy(self._with_identity(known, identity, identity_source), private)
         meta = {
             "id": uuid.uuid4().hex,
             "workspace": workspace,
@@ -105,6 +107,7 @@ class Change:
             "aliases": list(aliases),
             "former_names": [],
             "created_at": rfc3339(self.now_us),
+            "private": private or None,
         }
         content = compose({key: value for key, value in meta.items() if value is not None}, "").encode("utf-8")
         self._drafts[meta_path(workspace, project)] = content
@@ -118,9 +121,18 @@ class Change:
         was_folder = known.identity is None or known.identity_source in ("directory", "git-root")
         if identity is None or identity == known.identity or source in ("directory", "git-root") or not was_folder:
             return known
+        return self._with_meta(known, {"identity": identity, "identity_source": source})
+
+    def _with_privacy(self, known: Project, private: bool | None) -> Project:
+        """A project whose marker was given, or lost, its word about privacy."""
+        if private is None or private == known.private:
+            return known
+        return self._with_meta(known, {"private": private or None})
+
+    def _with_meta(self, known: Project, changed: Mapping[str, object]) -> Project:
         path = meta_path(known.workspace, known.name)
         text = (self._present(path) or b"").decode("utf-8", "replace")
-        content = splice(text, {"identity": identity, "identity_source": source}, path=META_NAME).encode("utf-8")
+        content = splice(text, changed, path=META_NAME).encode("utf-8")
         self._drafts[path] = content
         return read_project((known.workspace, known.name), content)
 

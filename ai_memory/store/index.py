@@ -26,6 +26,8 @@ from ai_memory.text.times import parse_time
 CHUNK_BITS = 24
 """A chunk's id is its page's, shifted by so many bits, plus its place: a ranking learns the page without a look-up. A
 page of the 16 MiB that are read has fewer chunks."""
+ABSTRACT_PLACE = (1 << CHUNK_BITS) - 1
+"""The place of the chunk that holds a page's abstract: its frontmatter, not its body, and behind all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,14 @@ def set_head(connection: Connection, commit: str | None) -> None:
         connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('head', ?)", (commit,))
 
 
+_CHANGE_CHUNKS = "UPDATE meta SET value = CAST(value AS INTEGER) + ? WHERE key = 'chunks'"
+
+
+def count_chunks(connection: Connection) -> int:
+    """How many chunks the index holds, remembered by `put_files`."""
+    return int(connection.execute("SELECT value FROM meta WHERE key = 'chunks'").fetchone()[0])
+
+
 def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty: bool = False) -> int:
     """Bring the rows of these files up to date; gives the number of pages written. Inside the caller's transaction.
 
@@ -73,6 +83,7 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
     rows = _Rows()
     carried = Carried(connection)
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
+    removed = 0
     for file in files:
         named = meta_project(file.git_path)
         if named is not None:
@@ -82,10 +93,12 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
         if ref is None:
             continue
         if not is_empty:
-            _remove_page(connection, ref, carried)
+            removed += _remove_page(connection, ref, carried)
         if file.content is not None:
             rows.add(last + len(rows.pages) + 1, ref, file)
     rows.write(connection)
+    if len(rows.chunks) != removed:
+        connection.execute(_CHANGE_CHUNKS, (len(rows.chunks) - removed,))
     carried.put(range(last + 1, last + 1 + len(rows.pages)))
     return len(rows.pages)
 
@@ -117,8 +130,8 @@ def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFi
         return
     project = read_project(named, file.content)
     connection.execute(
-        "INSERT INTO projects (workspace, name, uid, identity, identity_source, aliases, former_names, created_at_us)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO projects (workspace, name, uid, identity, identity_source, aliases, former_names, created_at_us,"
+        " private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             project.workspace,
             project.name,
@@ -128,6 +141,7 @@ def _put_project(connection: Connection, named: tuple[str, str], file: IndexedFi
             json.dumps(project.aliases),
             json.dumps(project.former_names),
             project.created_at_us,
+            project.private,
         ),
     )
 
@@ -145,6 +159,7 @@ def read_project(named: tuple[str, str], content: bytes) -> Project:
         aliases=_texts(meta.get("aliases")),
         former_names=_texts(meta.get("former_names")),
         created_at_us=_instant(meta.get("created_at")),
+        private=meta.get("private") is True,
     )
 
 
@@ -163,11 +178,12 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
-def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> None:
+def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> int:
+    """Remove the rows of a page; gives how many chunks it had."""
     sql = "SELECT id FROM pages WHERE workspace = ? AND project = ? AND path = ?"
     row = connection.execute(sql, (ref.workspace, ref.project, ref.path)).fetchone()
     if row is None:
-        return
+        return 0
     carried.take(row[0])
     # An FTS table with outside content must be told the very values that it indexed.
     connection.execute(
@@ -175,11 +191,12 @@ def _remove_page(connection: Connection, ref: PageRef, carried: Carried) -> None
         " SELECT 'delete', id, title, words, heading, body, grams FROM chunks WHERE page_id = ?",
         row,
     )
-    connection.execute("DELETE FROM chunks WHERE page_id = ?", row)
+    removed = connection.execute("DELETE FROM chunks WHERE page_id = ?", row).rowcount
     connection.execute("DELETE FROM tags WHERE page_id = ?", row)
     connection.execute("DELETE FROM entities WHERE page_id = ?", row)
     connection.execute("DELETE FROM links WHERE source_id = ?", row)
     connection.execute("DELETE FROM pages WHERE id = ?", row)
+    return int(removed)
 
 
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
@@ -252,13 +269,20 @@ class _Rows:
         words = path_words(ref.path, (*parsed.tags, *parsed.entities, *parsed.aliases))
         around = grams(f"{parsed.title} {words}")
         for order, chunk in enumerate(passages):
-            here = f"{around} {grams(chunk.heading)} {grams(chunk.body)}".strip()
-            self.chunks.append(
-                (
-                    *(page_id << CHUNK_BITS | order, page_id, order, chunk.start_line, chunk.end_line),
-                    *(parsed.title, words, chunk.heading, chunk.body, here),
-                )
+            self._add_chunk(page_id, order, (parsed.title, words), chunk, around)
+        if parsed.abstract:
+            whole = Chunk("", 1, max(1, parsed.body_line - 1), parsed.abstract)
+            self._add_chunk(page_id, ABSTRACT_PLACE, (parsed.title, words), whole, around)
+
+    def _add_chunk(self, page_id: int, place: int, named: tuple[str, str], chunk: Chunk, around: str) -> None:
+        """`named`: title and path words of its page; `around`: their pairs of Han and Kana."""
+        here = f"{around} {grams(chunk.heading)} {grams(chunk.body)}".strip()
+        self.chunks.append(
+            (
+                *(page_id << CHUNK_BITS | place, page_id, place, chunk.start_line, chunk.end_line),
+                *(*named, chunk.heading, chunk.body, here),
             )
+        )
 
     def write(self, connection: Connection) -> None:
         if not self.pages:

@@ -2,9 +2,11 @@
 
 TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    # How many chunks there are: each query asks, and counting 100,000 costs it more than ranking them.
+    "INSERT INTO meta (key, value) VALUES ('chunks', '0')",
     """CREATE TABLE projects (
         workspace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, identity TEXT, identity_source TEXT,
-        aliases TEXT NOT NULL, former_names TEXT NOT NULL, created_at_us INTEGER NOT NULL,
+        aliases TEXT NOT NULL, former_names TEXT NOT NULL, created_at_us INTEGER NOT NULL, private INTEGER NOT NULL,
         PRIMARY KEY (workspace, name)
     ) WITHOUT ROWID""",
     """CREATE TABLE pages (

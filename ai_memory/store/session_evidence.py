@@ -7,9 +7,11 @@ from typing import Any
 
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection, OperationalError, is_damage
+from ai_memory.text.grams import expressions
 
 _MOST_OBSERVATIONS = 200
 _MOST_WORDS = 12
+_MOST_COUNTED = 64
 _LATEST = 1 << 62
 _COMMON = 2_000
 """A word that so many observations hold tells nothing and costs time, where another word is rarer."""
@@ -40,6 +42,12 @@ _ABOUT = """
 """
 _RESTING = """
     SELECT DISTINCT workspace, project, path FROM page_sessions WHERE session = ? ORDER BY workspace, project, path
+"""
+_BEHIND = """
+    SELECT s.workspace, s.project, s.path, count(DISTINCT s.session), max(s.at_us) FROM json_each(?) AS named
+    CROSS JOIN page_sessions AS s
+    ON s.workspace = named.value ->> 0 AND s.project = named.value ->> 1 AND s.path = named.value ->> 2
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
 
 Places = Sequence[tuple[str, str]]
@@ -87,16 +95,20 @@ def pages_resting_on(state: Connection, session: str) -> list[PageRef]:
     return [PageRef(*row) for row in state.execute(_RESTING, (session,))]
 
 
+def sessions_behind(state: Connection, refs: Sequence[PageRef]) -> dict[PageRef, tuple[int, int]]:
+    """How many sessions those pages tell of or rest on, and when the last of them was noted (µs)."""
+    named = json.dumps([(ref.workspace, ref.project, ref.path) for ref in refs])
+    rows = state.execute(_BEHIND, (named,)) if refs else ()
+    return {PageRef(*row[:3]): (row[3], row[4]) for row in rows}
+
+
 def _any_of(state: Connection, words: Sequence[str]) -> str:
     """The expression that any of the words fulfils: the rarest of them."""
-    counts = {word: _ask(state, _FREQUENCY, (_quoted(word),)) for word in words}
-    known = sorted((word for word in words if counts[word] and counts[word][0][0]), key=lambda word: counts[word][0][0])
-    rare = [word for word in known if counts[word][0][0] < _COMMON] or known[:1]
-    return " OR ".join(map(_quoted, rare[:_MOST_WORDS])) or '""'
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
+    asked = list(dict.fromkeys(one for word in words for one in expressions(word)))[:_MOST_COUNTED]
+    counts = {one: _ask(state, _FREQUENCY, (one,)) for one in asked}
+    known = sorted((one for one in asked if counts[one] and counts[one][0][0]), key=lambda one: counts[one][0][0])
+    rare = [one for one in known if counts[one][0][0] < _COMMON] or known[:1]
+    return " OR ".join(rare[:_MOST_WORDS]) or '""'
 
 
 def _ask(state: Connection, sql: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:

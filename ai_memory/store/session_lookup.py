@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection, OperationalError
 from ai_memory.store.state_sessions import OBSERVATION_COLUMNS, SESSION_COLUMNS, Observation, Session
+from ai_memory.text.grams import expressions
 
 _AT_ONCE = 500
 """Ids that one statement asks for."""
@@ -23,6 +24,8 @@ class SessionFilter:
     """Last event at it or after it."""
     until_us: int | None = None
     """Last event before it."""
+    hidden: frozenset[tuple[str, str]] = frozenset()
+    """(workspace, project) of those that are left out."""
 
     def sql(self) -> tuple[str, tuple[object, ...]]:
         """Condition and parameters."""
@@ -35,7 +38,9 @@ class SessionFilter:
         ]
         told = [(condition, value) for condition, value in asked if value is not None]
         conditions = [condition for condition, _ in told] + ["ended_at_us IS NULL"] * self.only_open
-        return " AND ".join(conditions) or "1", tuple(value for _, value in told)
+        conditions += ["NOT (workspace = ? AND project = ?)"] * len(self.hidden)
+        names = [name for place in sorted(self.hidden) for name in place]
+        return " AND ".join(conditions) or "1", (*(value for _, value in told), *names)
 
 
 _EVERY = SessionFilter()
@@ -103,7 +108,7 @@ def search_observations(
     offset: int = 0,
 ) -> list[Observation]:
     """Observations that hold any of the words, best first. Words are taken literally; `limit` -1 gives all."""
-    match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
+    match = " OR ".join(one for word in words if word.strip() for one in expressions(word))
     if not match:
         return []
     columns = ", ".join(f"o.{name.strip()}" for name in OBSERVATION_COLUMNS.split(","))

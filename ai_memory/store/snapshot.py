@@ -22,7 +22,7 @@ _ORDER = {
 }
 
 
-_PROJECT_COLUMNS = "uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us"
+_PROJECT_COLUMNS = "uid, workspace, name, identity, identity_source, aliases, former_names, created_at_us, private"
 """What `_project` reads."""
 
 
@@ -82,6 +82,8 @@ class Filter:
     """Of session pages: whose session they tell of."""
     refs: tuple[PageRef, ...] | None = None
     """Only these pages."""
+    is_public: bool = False
+    """Leave out pages of private projects: what looks over all projects does."""
 
     def sql(self) -> tuple[str, list[object]]:
         """Conditions over `pages AS p`, and their parameters."""
@@ -114,6 +116,11 @@ class Filter:
                 " AND j.value ->> 1 = p.project AND j.value ->> 2 = p.path)"
             )
             parameters.append(json.dumps([(ref.workspace, ref.project, ref.path) for ref in self.refs]))
+        if self.is_public:
+            conditions.append(
+                "NOT EXISTS (SELECT 1 FROM projects AS q"
+                " WHERE q.workspace = p.workspace AND q.name = p.project AND q.private)"
+            )
         if self.prefix:
             conditions.append("substr(p.path, 1, ?) = ?")
             parameters += [len(self.prefix), self.prefix]
@@ -170,12 +177,13 @@ class Snapshot:
         since_us: int | None = None,
         until_us: int | None = None,
         pinned: bool | None = None,
+        is_public: bool = False,
         sort: str = "-updated",
         limit: int = 100,
         offset: int = 0,
     ) -> PageList:
         """`select`, with the conditions as words."""
-        wanted = Filter(workspace, project, kind, tag, tier, prefix, since_us, until_us, pinned)
+        wanted = Filter(workspace, project, kind, tag, tier, prefix, since_us, until_us, pinned, is_public=is_public)
         return self.select(wanted, sort=sort, limit=limit, offset=offset)
 
     def projects(self, workspace: str | None = None) -> list[Project]:
@@ -184,6 +192,10 @@ class Snapshot:
             (workspace,),
         )
         return [_project(row) for row in rows]
+
+    def private_projects(self) -> frozenset[tuple[str, str]]:
+        """(workspace, name) of those that answer nobody outside them."""
+        return frozenset(self.index.execute("SELECT workspace, name FROM projects WHERE private"))
 
     def counts(self, wanted: Filter | None = None) -> Counts:
         conditions, parameters = (wanted or Filter()).sql()
@@ -251,4 +263,5 @@ def _read_project(row: tuple[object, ...]) -> Project:
         aliases=tuple(json.loads(str(row[5]))),
         former_names=tuple(json.loads(str(row[6]))),
         created_at_us=int(str(row[7])),
+        private=bool(row[8]),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ai_memory.errors import StoreFault
 from ai_memory.store.driver import Connection, transaction
+from ai_memory.text.grams import grams
 
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
@@ -181,6 +182,45 @@ _THIRD = (
     "CREATE INDEX messages_from ON messages(from_workspace, from_project, sent_at_us, id)",
 )
 
+_PAIRS = (
+    # As in the index: runs of Han and Kana are words to no tokenizer, pairs of their characters are found.
+    "ALTER TABLE observations ADD COLUMN grams TEXT NOT NULL DEFAULT ''",
+    "DROP TRIGGER observations_added",
+    "DROP TRIGGER observations_removed",
+    "DROP TRIGGER observations_changed",
+    "DROP TABLE observations_fts",
+    """
+    CREATE VIRTUAL TABLE observations_fts USING fts5(
+        tool, input, output, text, grams,
+        content='observations', content_rowid='seq', tokenize="unicode61 remove_diacritics 2"
+    )
+    """,
+)
+
+_PAIRS_FILLED = (
+    "INSERT INTO observations_fts(observations_fts) VALUES ('rebuild')",
+    """
+    CREATE TRIGGER observations_added AFTER INSERT ON observations BEGIN
+        INSERT INTO observations_fts(rowid, tool, input, output, text, grams)
+        VALUES (new.seq, new.tool, new.input, new.output, new.text, new.grams);
+    END
+    """,
+    """
+    CREATE TRIGGER observations_removed AFTER DELETE ON observations BEGIN
+        INSERT INTO observations_fts(observations_fts, rowid, tool, input, output, text, grams)
+        VALUES ('delete', old.seq, old.tool, old.input, old.output, old.text, old.grams);
+    END
+    """,
+    """
+    CREATE TRIGGER observations_changed AFTER UPDATE OF tool, input, output, text, grams ON observations BEGIN
+        INSERT INTO observations_fts(observations_fts, rowid, tool, input, output, text, grams)
+        VALUES ('delete', old.seq, old.tool, old.input, old.output, old.text, old.grams);
+        INSERT INTO observations_fts(rowid, tool, input, output, text, grams)
+        VALUES (new.seq, new.tool, new.input, new.output, new.text, new.grams);
+    END
+    """,
+)
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -238,4 +278,30 @@ def _migrations() -> "Migrations":
         for statement in _THIRD:
             database.execute(statement)
 
+    @migrations(name="0004 pairs of Han and Kana in observations")
+    def pairs(database: Any) -> None:
+        for statement in _PAIRS:
+            database.execute(statement)
+        _fill_pairs(database)
+        for statement in _PAIRS_FILLED:
+            database.execute(statement)
+
     return migrations
+
+
+_MARKED = """
+    SELECT seq, input, output, text FROM observations
+    WHERE seq > ? AND length(CAST(input || output || text AS BLOB)) > length(input || output || text)
+    ORDER BY seq LIMIT 500
+"""
+"""Only rows with a letter beyond ASCII can hold such a run."""
+
+
+def _fill_pairs(database: Any) -> None:
+    last = -1
+    while rows := database.execute(_MARKED, (last,)).fetchall():
+        for seq, *texts in rows:
+            found = grams("\n".join(texts))
+            if found:
+                database.execute("UPDATE observations SET grams = ? WHERE seq = ?", (found, seq))
+        last = rows[-1][0]

@@ -7,6 +7,7 @@ from operator import attrgetter
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import NO_TEXT, Sanitized
 from ai_memory.store.driver import Connection
+from ai_memory.text.grams import grams
 
 MAX_FAILURES = 3
 """Page work of one session that raised this often waits for the session's next event."""
@@ -111,13 +112,14 @@ def _session_row(session: Session) -> tuple[object, ...]:
 
 
 _ADD_OBSERVATION = f"""
-    INSERT OR IGNORE INTO observations ({OBSERVATION_COLUMNS}) VALUES ({",".join("?" * 14)})
+    INSERT OR IGNORE INTO observations ({OBSERVATION_COLUMNS}, grams) VALUES ({",".join("?" * 15)})
 """
 
 
 def add_observations(connection: Connection, observations: Iterable[Observation]) -> None:
     """Write observations and their full text; one that is there already stays as it is."""
-    connection.executemany(_ADD_OBSERVATION, map(_OF_OBSERVATION, observations))
+    rows = ((*_OF_OBSERVATION(one), grams(f"{one.input}\n{one.output}\n{one.text}")) for one in observations)
+    connection.executemany(_ADD_OBSERVATION, rows)
 
 
 def session(connection: Connection, identifier: str) -> Session | None:

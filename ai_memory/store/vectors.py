@@ -165,6 +165,11 @@ def has_any(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM vectors LIMIT 1").fetchone() is not None
 
 
+def texts(connection: Connection) -> Iterator[str]:
+    """What an encoder reads of all chunks, each text once."""
+    yield from dict.fromkeys(chunk.text for chunks in _all_chunks(connection) for chunk in chunks)
+
+
 def _all_chunks(connection: Connection) -> Iterator[list[ChunkText]]:
     last = 0
     sql = "SELECT id, page_id, title, heading, body FROM chunks WHERE id > ? ORDER BY id LIMIT ?"

@@ -46,3 +46,15 @@ def query_grams(word: str) -> list[str]:
         found.update(dict.fromkeys(pairs))
     found.update(dict.fromkeys(rest for rest in re.findall(r"[^\W_]+", _RUNS.sub(" ", word)) if rest))
     return list(found)
+
+
+def expressions(word: str) -> list[str]:
+    """What FTS5 looks for instead of a word: the word in quotes, or the pairs of its Han and Kana runs."""
+    if not has_run(word):
+        return [quoted(word)]
+    return [quoted(gram[:-1]) + "*" if gram.endswith("*") else quoted(gram) for gram in query_grams(word)]
+
+
+def quoted(text: str) -> str:
+    """A text as a phrase of FTS5, whatever it holds."""
+    return '"' + text.replace('"', '""') + '"'

@@ -3,13 +3,15 @@
 Run by hand: `python tests/bench/bench_retrieval.py --set DIR [--set DIR …] [--swap DIR] [--misses N]`. The sets are
 those of `ai-memory bench retrieval`. `--swap` takes a set of several groups and asks each question in the next group,
 too, where nothing answers it though the same things are spoken of: the curve shows which share of those the gate
-refuses, and what it costs among the answerable ones, over the bar of strength. Prints markdown for
-`docs/benchmarks.md`.
+refuses, and what it costs among the answerable ones, over the bar of strength. `--controls` asks each set's questions
+where nothing answers them: of the same documents without those that answer, and of the next set's. Prints markdown
+for `docs/benchmarks.md`.
 """
 
 import argparse
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import measure
@@ -76,6 +78,31 @@ def curve(one: LabelledSet) -> None:
         lost = (before - sum(hit for value, hit in kept if shows(value, bar))) / len(kept)
         mark = " (ours)" if bar == numbers.LEAST_STRENGTH else ""
         print(f"| {bar:.1f}{mark} | {refused:.1%} | {wrong:.1%} | {lost:.2%} |")
+    refused = sum(not trial.ask(q, may_abstain=True, group=following[q.group]).hits for q in one.questions)
+    lost = before - sum(found(trial.ask(q, may_abstain=True), q, one) for q in one.questions)
+    total = len(one.questions)
+    print(f"\nThe gate itself, languages and all: {refused / total:.1%} refused, {lost / total:.2%} lost at 10.")
+
+
+def controls(sets: list[LabelledSet]) -> None:
+    """What the gate itself says to questions that nothing answers: refused, or told to be partial."""
+    print("\n| questions of | asked of | refused | answered in part, and told so | answered |")
+    print("|---|---|---:|---:|---:|")
+    for one, other in zip(sets, sets[1:] + sets[:1], strict=True):
+        golden = {(question.group, name) for question in one.questions for name in question.gold}
+        left = [document for document in one.documents if (document.group, document.id) not in golden]
+        if left:
+            _control(one, Trial(left), "the same, without all pages that answer", {})
+        groups = sorted({document.group for document in other.documents})
+        named = sorted({question.group for question in one.questions})
+        _control(one, Trial(other.documents), other.name, dict(zip(named, groups * len(named), strict=False)))
+
+
+def _control(one: LabelledSet, trial: Trial, where: str, groups: dict[str, str]) -> None:
+    told = [trial.ask(q, may_abstain=True, group=groups.get(q.group, q.group)) for q in one.questions]
+    told = [replace(hits, status="abstained") if not hits.hits else hits for hits in told]
+    shares = [sum(hits.status == status for hits in told) / len(told) for status in ("abstained", "partial", "ok")]
+    print(f"| {one.name} | {where} | " + " | ".join(f"{share:.0%}" for share in shares) + " |")
 
 
 def strongest(hits: Hits, trial: Trial) -> tuple[float, float]:
@@ -103,10 +130,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", type=Path, action="append", default=[], metavar="DIR", help="may be given again")
     parser.add_argument("--swap", type=Path, metavar="DIR", help="a set of several groups, for the curve of the gate")
+    parser.add_argument("--controls", action="store_true", help="ask the sets' questions where nothing answers them")
     parser.add_argument("--misses", type=int, default=0, metavar="N", help="show N questions that ours misses at 5")
     arguments = parser.parse_args()
-    if arguments.set:
-        table([read_set(folder) for folder in arguments.set], arguments.misses)
+    sets = [read_set(folder) for folder in arguments.set]
+    if sets and arguments.controls:
+        controls(sets)
+    elif sets:
+        table(sets, arguments.misses)
     if arguments.swap:
         curve(read_set(arguments.swap))
 

@@ -2,150 +2,57 @@
 
 Run by hand: `python tests/bench/bench_vectors.py --cache DIR [--model FOLDER] [--set DIR …] [--scale N …]`. Sets are
 those of `bench_retrieval.py`. `--cache` is a folder whose `cache.db` keeps the vectors from run to run; `--model` makes
-the missing ones first. Each encoder that knows a whole set gets a line: `0.8 · text / best + 0.2 · (cosine − median) /
-(best − median)`, as far as the pool goes. `--scale` times the leg over made-up clusters of vectors.
+the missing ones first. Each encoder that knows a whole set gets two lines: the engine as it ships, with the gate and
+without, beside plain FTS5 and the engine without vectors. `--scale` times the leg over made-up clusters of vectors.
 """
 
 import argparse
 import random
-import statistics
 import time
 from pathlib import Path
 
-from bench_retrieval import DEPTH, Query, Set, measured, plain, read_set
 from measure import share
 
 from ai_memory.config_table import Config, Embed
-from ai_memory.model import Encoder, PageRef, ResolvedBy, Scope
+from ai_memory.model import Encoder
 from ai_memory.paths import DataDir
 from ai_memory.providers.choose import How, choose
 from ai_memory.providers.embedder import packed, unpacked
-from ai_memory.search.engine import search
+from ai_memory.providers.known import known
+from ai_memory.search.evaluation import Find, LabelledSet, evaluate, read_set
+from ai_memory.search.trial import Trial, plain
+from ai_memory.search.trial_vectors import teach
 from ai_memory.search.vectors import nearest
 from ai_memory.store import driver, index, vectors
 from ai_memory.store.cache import Cache
 from ai_memory.store.driver import Connection
-from ai_memory.store.index import IndexedFile
-from ai_memory.store.snapshot import Snapshot
 from ai_memory.text.embedded import text_hash
-from ai_memory.text.page import compose
 
-TEXT_SHARE = 0.8
-NEAR = 200
-LEXICAL = 100
+SHOWN = ("any@1", "any@5", "any@10", "ndcg@10", "mrr@10", "unanswered")
 
 
-class Room:
-    """A set as pages of our index, one project a group."""
-
-    def __init__(self, one: Set) -> None:
-        self.index = driver.in_memory()
-        index.create(self.index)
-        groups = sorted({document.group for document in one.documents})
-        self.projects = {group: f"p{number}" for number, group in enumerate(groups)}
-        self.ids: dict[tuple[str, str], str] = {}
-        files = []
-        for number, document in enumerate(one.documents):
-            path, project = f"notes/{number:06}.md", self.projects[document.group]
-            self.ids[project, path] = document.id
-            text = compose({"title": document.title} if document.title else {}, document.text)
-            files.append(IndexedFile(f"default/{project}/{path}", f"{number:040x}", text.encode(), 0))
-        with driver.transaction(self.index):
-            index.put_files(self.index, files, is_empty=True)
-
-    def lexical(self, query: Query, limit: int) -> dict[PageRef, float]:
-        scope = Scope("default", self.projects[query.group], ResolvedBy.FLAG)
-        found = search(Snapshot(self.index), query.text, scope, limit=limit)
-        return {hit.ref: hit.score for hit in found.hits}
-
-    def near(self, query: Query, number: int, vector: bytes) -> dict[PageRef, float]:
-        """Pages by their best chunk's cosine."""
-        found = nearest(
-            self.index,
-            number,
-            vector,
-            conditions="p.project = ?",
-            parameters=(self.projects[query.group],),
-            limit=NEAR,
-        )
-        best: dict[int, float] = {}
-        for one in found:
-            best.setdefault(one.page_id, one.cosine)
-        rows = self.index.execute("SELECT id, workspace, project, path FROM pages")
-        refs = {row[0]: PageRef(*row[1:]) for row in rows}
-        return {refs[page]: cosine for page, cosine in best.items()}
-
-    def id_of(self, ref: PageRef) -> str:
-        return self.ids[ref.project, ref.path]
-
-
-def fused(text: dict[PageRef, float], near: dict[PageRef, float], text_share: float) -> list[PageRef]:
-    best_text = max(text.values(), default=1.0)
-    best, median = max(near.values(), default=1.0), statistics.median(near.values()) if near else 0.0
-    width = best - median or 1.0
-
-    def score(ref: PageRef) -> float:
-        meaning = min(1.0, max(0.0, (near.get(ref, median) - median) / width))
-        return text_share * text.get(ref, 0.0) / best_text + (1 - text_share) * meaning
-
-    return sorted({*text, *near}, key=lambda ref: (-score(ref), ref))
-
-
-def query_digest(text: str) -> bytes:
-    return text_hash(f"\0{text}")
-
-
-def make_missing(one: Set, cache: Cache, folder: Path) -> None:
-    """Let the model read what the cache lacks."""
-    choice = choose(Config(embed=Embed(provider="local", path=str(folder))))
-    assert choice is not None
-    model = choice.load(How(folder, {}))
-    room = Room(one)
-    chunks = [chunk for slab in vectors._all_chunks(room.index) for chunk in slab]
-    for start in range(0, len(chunks), 32):
-        part = chunks[start : start + 32]
-        known = cache.vectors(model.encoder, [chunk.hash for chunk in part])
-        new = [chunk for chunk in part if chunk.hash not in known]
-        if new:
-            made = model.embed_documents([chunk.text for chunk in new])
-            cache.put(model.encoder, [(c.hash, v) for c, v in zip(new, made, strict=True)])
-    for query in one.queries:
-        if cache.query(model.encoder, query_digest(query.text)) is None:
-            cache.put_query(model.encoder, query_digest(query.text), model.embed_query(query.text))
-
-
-def compare(one: Set, cache: Cache) -> None:
-    room = Room(one)
-    chunks = [chunk for slab in vectors._all_chunks(room.index) for chunk in slab]
-
-    def ours(query: Query) -> list[str]:
-        return [room.id_of(ref) for ref in room.lexical(query, DEPTH)]
-
-    lines = [("plain FTS5", plain(one.documents)), ("text alone", ours)]
+def compare(one: LabelledSet, cache: Cache) -> None:
+    trial = Trial(one.documents)
+    _line(one, "plain FTS5", plain(one.documents))
+    _line(one, "text, no gate", trial.find(may_abstain=False))
+    _line(one, "text", trial.find(may_abstain=True))
     for encoder in cache.encoders():
-        known = cache.vectors(encoder, [chunk.hash for chunk in chunks])
-        asked = {query.text: cache.query(encoder, query_digest(query.text)) for query in one.queries}
-        if None in asked.values() or any(chunk.hash not in known for chunk in chunks):
+        prefix = known(encoder.model).query_prefix
+        asked = {one.text: cache.query(encoder, text_hash(f"{prefix}\0{one.text}")) for one in one.questions}
+        if None in asked.values():
             continue
-        with driver.transaction(room.index):
-            vectors.put(room.index, encoder, [(chunk, known[chunk.hash]) for chunk in chunks])
-        number = vectors.encoder_id(room.index, encoder)
-        assert number is not None
-        for name, text_share in (("alone", 0.0), ("fused", TEXT_SHARE)):
-            lines.append((f"{encoder.model} {name}", _with_vectors(room, number, asked, text_share)))
-    for name, find in lines:
-        (first, five, ten, gain), spent_ms, _ = measured(one, find)
-        print(f"{one.name:18} {name:34} {first:6.3f} {five:6.3f} {ten:6.3f} {gain:8.3f} {spent_ms:8.1f}")
+        taught = Trial(one.documents)
+        with cache.looking_up(encoder) as look_up:
+            count = taught.learn(encoder, look_up, asked.get)
+        if count < taught.chunks:
+            continue
+        _line(one, f"{encoder.model}, no gate", taught.find(may_abstain=False))
+        _line(one, encoder.model, taught.find(may_abstain=True))
 
 
-def _with_vectors(room: Room, number: int, asked: dict[str, bytes | None], text_share: float):  # type: ignore[no-untyped-def]
-    def find(query: Query) -> list[str]:
-        vector = asked[query.text]
-        assert vector is not None
-        text = room.lexical(query, LEXICAL) if text_share else {}
-        return [room.id_of(ref) for ref in fused(text, room.near(query, number, vector), text_share)[:DEPTH]]
-
-    return find
+def _line(one: LabelledSet, name: str, find: Find) -> None:
+    figures = evaluate(find, one.questions)
+    print(f"| {one.name} | {name} | " + " | ".join(f"{figures[key]:.3f}" for key in SHOWN) + " |", flush=True)
 
 
 def scale(count: int, dim: int = 384) -> None:
@@ -208,10 +115,13 @@ def main() -> None:
     parser.add_argument("--set", type=Path, action="append", default=[], metavar="DIR", help="may be given again")
     parser.add_argument("--scale", type=int, action="append", default=[], metavar="N", help="time it over N chunks")
     arguments = parser.parse_args()
+    print("| set | ranking | " + " | ".join(SHOWN) + " |")
     for folder in arguments.set:
         one, cache = read_set(folder), Cache(DataDir(arguments.cache))
         if arguments.model:
-            make_missing(one, cache, arguments.model)
+            choice = choose(Config(embed=Embed(provider="local", path=str(arguments.model))))
+            assert choice is not None
+            teach(Trial(one.documents), one.questions, cache, choice, How(arguments.model, {}), lambda: None)
         compare(one, cache)
     for count in arguments.scale:
         scale(count)

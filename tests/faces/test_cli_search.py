@@ -35,6 +35,22 @@ def shelf(room: Room) -> Room:
     return room
 
 
+def test_belief_has_the_weight_that_somebody_gives_it(room: Room) -> None:
+    room.tell("user-prompt", text="Mend the heron budget.")
+    room.tell("session-end")
+    room.drain()
+    room.ok("write-page", "-p", "notes/heron.md", "-b", "# Heron\n\nThe heron budget.")
+
+    def standing() -> dict[str, float]:
+        return {hit["kind"]: hit["factors"]["authority"] for hit in room.json("search", "heron", "--explain")["hits"]}
+
+    before = standing()
+    room.ok("config", "set", "retrieval.belief_authority_weight", "0.5")
+    after = standing()
+    assert after["note"] == before["note"]
+    assert after["session"] == pytest.approx(before["session"] + 0.5 * 0.95 * 0.4, abs=0.001)
+
+
 # --- whose ---
 
 
@@ -173,9 +189,15 @@ def test_explain_shows_legs_that_add_up_to_the_score(shelf: Room) -> None:
             total *= factor
         assert hit["score"] == pytest.approx(total, abs=1e-3)
     assert set(answer["timings_ms"]) == {"fts", "exact", "entity", "graph", "rank"}
-    text = shelf.ok("search", "heron", "--explain")
-    assert "score " in text
-    assert "legs: fts" in text
+    text = shelf.ok("search", "heron", "--explain").splitlines()
+    at = next(number for number, line in enumerate(text) if line.split()[:1] == ["score"])
+    best = answer["hits"][0]
+    assert text[at].split() == ["score", "fts", "exact", "×", "authority", "holds", "page"]
+    shares = [word for leg in best["legs"] for word in (f"{leg['share']:.3f}", f"#{leg['rank']}")]
+    standing = f"{best['factors']['authority']:.2f}"
+    assert text[at + 1].split() == ["1", f"{best['score']:.3f}", *shares, standing, "100%", best["path"]]
+    assert text[-2].startswith("legs: fts")
+    assert text[-1] == "left out: nothing"
     quiet = shelf.json("search", "heron")
     assert (quiet["timings_ms"], quiet["dropped"], quiet["hits"][0]["legs"]) == ({}, {}, [])
 

@@ -88,3 +88,35 @@ def test_pages_far_behind_the_best_are_left_out_and_counted(large: Shelf) -> Non
     everything = large.ask("requests a tenant may retry each minute, heron", limit=50)
     assert len(answer.hits) < len(everything.hits)
     assert answer.dropped["too far from the query"] > 0
+
+
+GERMAN = "Wie oft darf ein Mandant einen Retry senden und wer legt das fest?"
+
+
+def test_a_question_in_another_language_is_answered_by_names_and_says_so(large: Shelf) -> None:
+    answer = large.ask(GERMAN, may_abstain=True)
+    assert (answer.status, answer.hits[0].ref.path) == ("partial", "decisions/retry.md")
+    assert answer.gaps[0].startswith("the question reads as German, ")
+    japanese = large.ask("テナントごとのretryは何回まで許されますか", may_abstain=True)
+    assert (japanese.status, japanese.hits[0].ref.path) == ("partial", "decisions/retry.md")
+    assert japanese.gaps[0].startswith("the question reads as Chinese or Japanese, ")
+
+
+def test_a_question_in_the_language_of_pages_is_refused_though_others_are_in_another(large: Shelf) -> None:
+    for number in range(30):
+        text = f"Der Lotse {number} ist mit dem Boot auf dem Fluss und wird von der Wache nicht mehr gesehen."
+        large.put(f"notes/lotse-{number}.md", f"# Lotse {number}\n\n{text}")
+    answer = large.ask(GERMAN.replace("Retry", "Reisepass"), may_abstain=True)
+    assert (answer.status, answer.hits) == ("abstained", ())
+
+
+def test_keywords_tell_no_language(large: Shelf) -> None:
+    assert large.ask("drawer passport ambassador Lissabon", may_abstain=True).status == "abstained"
+
+
+def test_a_small_wiki_loses_no_page_for_being_far_behind(shelf: Shelf) -> None:
+    shelf.fill(30)
+    shelf.put("notes/a.md", "# Lighthouse keeper\n\nThe lighthouse keeper winds the clock of the lighthouse.")
+    shelf.put("notes/b.md", "# Winding\n\nIt needed oil.")
+    found = shelf.paths("need lighthouse keeper clock winds", may_abstain=True)
+    assert "notes/b.md" in found

@@ -4,6 +4,7 @@ import pytest
 from shelf import NOW_US, SHOP, Shelf, ref
 
 from ai_memory.model import ResolvedBy, Scope
+from ai_memory.providers.known import is_multilingual
 from ai_memory.search import numbers
 from ai_memory.search.authority import authority
 from ai_memory.search.closeness import Closeness, flattened
@@ -292,6 +293,63 @@ def test_a_near_chunk_brings_a_page_that_shares_no_word(shelf: Shelf) -> None:
 # --- what adds up ---
 
 
+def near_all(shelf: Shelf, cosines: dict[str, float]) -> list[Near]:
+    """The last chunk of each page that is named, and how near it is."""
+    sql = "SELECT page_id, max(chunks.id) FROM chunks JOIN pages ON pages.id = page_id WHERE path = ?"
+    rows = [(*shelf.connection.execute(sql, (path,)).fetchone(), cosine) for path, cosine in cosines.items()]
+    return [Near(*row) for row in sorted(rows, key=lambda row: -row[2])]
+
+
+def test_nearness_counts_the_more_the_less_the_words_are_held(shelf: Shelf) -> None:
+    shelf.fill(20)
+    shelf.put("notes/a.md", "# Grid\n\nRows of heron nests.")
+    shelf.put("notes/b.md", "# Marsh\n\nReeds stand in water.")
+    near = near_all(shelf, {"notes/b.md": 0.9, "notes/filler-001.md": 0.4, "notes/filler-002.md": 0.3})
+
+    def share(query: str) -> float:
+        hits = {hit.ref.path: hit for hit in shelf.ask(query, near=near).hits}
+        return hits["notes/b.md"].legs["vector"].share
+
+    assert share("heron nests") == pytest.approx(0.25)
+    assert share("heron zygote quorum vellum pylon") > 0.5
+    assert share("zygote quorum vellum pylon") == pytest.approx(1.0)
+
+
+def test_the_vector_of_an_abstract_counts_where_that_is_asked_for(shelf: Shelf) -> None:
+    shelf.fill(20)
+    shelf.put("notes/a.md", "---\nabstract: Wading birds of the estuary.\n---\n# Marsh\n\nReeds stand in water.")
+    near = near_all(shelf, {"notes/a.md": 0.9, "notes/filler-001.md": 0.4})
+    asked = {"near": near, "limit": 30}
+    (without,) = [hit for hit in shelf.ask("reeds", **asked).hits if hit.ref.path == "notes/a.md"]
+    switched = shelf.ask("reeds", **asked, switches=Switches(abstract_vectors=True)).hits
+    assert "vector" not in without.legs
+    assert "vector" in next(hit for hit in switched if hit.ref.path == "notes/a.md").legs
+
+
+def test_an_abstract_is_found_and_shown_by_its_words(shelf: Shelf) -> None:
+    shelf.put("notes/a.md", "---\nabstract: Wading birds of the estuary.\n---\n# Marsh\n\nReeds stand in water.")
+    (hit,) = shelf.ask("estuary").hits
+    assert (hit.snippet, hit.line, hit.end_line) == ("Wading birds of the estuary.", 1, 3)
+    (hit,) = shelf.ask("reeds", following=2).hits
+    assert "estuary" not in hit.snippet
+
+
+def test_a_page_on_which_sessions_rest_rises_as_far_as_its_belief_has_weight(shelf: Shelf) -> None:
+    shelf.put("notes/a.md", "# One\n\nThe heron stands in the marsh.")
+    shelf.put("notes/b.md", "# Two\n\nThe heron stands in the meadow.")
+    gone = "---\nsuperseded_by: '[[notes/a.md]]'\n---\n# Three\n\nThe heron stands in the mill."
+    shelf.put("notes/c.md", gone)
+    asked = {"believe": lambda refs: {one: 0.9 for one in refs if one.path != "notes/a.md"}}
+    assert shelf.paths("heron", **asked)[0] == "notes/a.md"
+    hits = {hit.ref.path: hit for hit in shelf.ask("heron", **asked, switches=weighed(0.2)).hits}
+    assert hits["notes/b.md"].factors["authority"] == pytest.approx(hits["notes/a.md"].factors["authority"] + 0.18)
+    assert hits["notes/c.md"].factors["authority"] <= 0.65
+
+
+def weighed(weight: float) -> Switches:
+    return Switches(belief_authority_weight=weight)
+
+
 def test_the_shares_times_the_factors_are_the_score(named: Shelf) -> None:
     named.put("notes/linked.md", "---\nentities: [retry]\n---\n# L\n\nThe budget: [[notes/retry-budget]]")
     for hit in named.ask("retry budget yesterday", now_us=NOW_US).hits:
@@ -387,7 +445,7 @@ def test_another_wording_never_makes_an_answer_weaker(shelf: Shelf) -> None:
     shelf.fill(30)
     shelf.put("notes/a.md", "# Backoff\n\nAttempts are spaced by an exponential backoff.")
     (alone,) = shelf.ask("exponential backoff", may_abstain=True).hits
-    (both,) = shelf.ask("exponential backoff", "zebra crossings of giraffes", may_abstain=True).hits
+    both = shelf.ask("exponential backoff", "zebra crossings of giraffes", may_abstain=True).hits[0]
     assert (both.coverage, both.score) == (alone.coverage, alone.score)
 
 
@@ -431,3 +489,26 @@ def test_passages_after_the_best_one_are_shown_whole_and_within_a_bound(shelf: S
     assert "word5" not in two.snippet
     assert two.end_line > alone.end_line
     assert len(two.snippet) <= 2_000 + numbers.FOLLOWING_CHARACTERS + 10
+
+
+def test_nearness_leads_where_the_encoder_reads_the_language_of_the_question(shelf: Shelf) -> None:
+    shelf.fill(20)
+    shelf.put("notes/a.md", "# Marsh\n\nReeds stand in the water of the marsh and are cut by the men.")
+    near = near_all(shelf, {"notes/a.md": 0.9, "notes/filler-001.md": 0.4, "notes/filler-002.md": 0.3})
+    asked = {"near": near, "limit": 30}
+    question = "Wer schneidet das Schilf und was ist mit dem Harbour Office der Stadt"
+
+    def share(**more: object) -> float:
+        hits = {hit.ref.path: hit for hit in shelf.ask(question, **asked, **more).hits}
+        return hits["notes/a.md"].legs["vector"].share
+
+    assert share() < 1
+    assert share(near_is_multilingual=True) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "reads"),
+    [("intfloat/multilingual-e5-small", True), ("voyage-3.5", True), ("minilm@babb2676bfe4", False), ("potion", False)],
+)
+def test_whether_an_encoder_reads_other_languages_is_told_by_its_name(model: str, reads: bool) -> None:
+    assert is_multilingual(model) is reads

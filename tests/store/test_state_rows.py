@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from ai_memory.errors import Conflict, NotFound, StoreFault
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, log, session_lookup, state, state_schema, state_sessions
+from ai_memory.store import driver, log, session_evidence, session_lookup, state, state_schema, state_sessions
 from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.outbox import Outbox, directory_key, directory_names
 from ai_memory.store.spool import Spool
@@ -133,6 +134,43 @@ def test_observations_and_their_full_text_go_with_their_session(connection: Conn
 
     assert session_lookup.search_observations(connection, ["lighthouse"]) == []
     connection.execute("INSERT INTO observations_fts(observations_fts) VALUES ('integrity-check')")
+
+
+def test_han_and_kana_of_observations_are_found_by_pairs(connection: Connection) -> None:
+    state_sessions.put_session(connection, a_session())
+    row = Observation("e-1", "s-1", 5, "user-prompt", text="再試行の予算を設定した", output="缓存失效")
+    state_sessions.add_observations(connection, [row])
+    for asked in ("予算", "再試行", "設定方法", "缓存"):
+        assert session_lookup.search_observations(connection, [asked]) == [row], asked
+    assert session_lookup.search_observations(connection, ["灯台"]) == []
+    assert session_evidence.observations_that_match(
+        connection, ["設定方法"], [("default", "shop")], session_evidence.Seen(), limit=5
+    )[0][2:3] == ("s-1",)
+
+
+def test_observations_of_an_older_file_get_their_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        Observation("e-1", "s-1", 5, "user-prompt", text="予算を設定した"),
+        Observation("e-2", "s-1", 6, "user-prompt", text="the lighthouse"),
+    ]
+    with monkeypatch.context() as patch:
+        for name in ("_PAIRS", "_PAIRS_FILLED"):
+            patch.setattr(state_schema, name, ())
+        patch.setattr(state_schema, "_fill_pairs", lambda _: None)
+        patch.setattr(state_schema, "VERSION", 2)
+        with closing(state.open_state(DataDir(tmp_path), at_us=NOW_US)) as old:
+            old.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '0004%'")
+            state_sessions.put_session(old, a_session())
+            columns = state_sessions.OBSERVATION_COLUMNS
+            for row in rows:
+                values = [getattr(row, name.strip()) for name in columns.split(",")]
+                old.execute(f"INSERT INTO observations ({columns}) VALUES ({','.join('?' * len(values))})", values)
+            assert session_lookup.search_observations(old, ["設定"]) == []
+    with closing(state.open_state(DataDir(tmp_path), at_us=NOW_US)) as new:
+        assert session_lookup.search_observations(new, ["設定"]) == rows[:1]
+        assert session_lookup.search_observations(new, ["lighthouse"]) == rows[1:]
+        new.execute(state.STATEMENTS["session-dropped"], {"session": "s-1"})
+        new.execute("INSERT INTO observations_fts(observations_fts) VALUES ('integrity-check')")
 
 
 def test_a_session_is_found_by_id_beginning_or_the_harness_own_id(connection: Connection) -> None:
