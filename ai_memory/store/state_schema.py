@@ -13,7 +13,7 @@ from ai_memory.text.grams import grams
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 3
+VERSION = 4
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
