@@ -1,33 +1,37 @@
 """Why the hits of a search stand as they do: a table of what each leg gave, for a person to read."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ai_memory.model import Scope
 from ai_memory.operations.rows import Address, label_from
-
-if TYPE_CHECKING:
-    from ai_memory.operations.search import Found, HitRow
+from ai_memory.operations.search_rows import HitRow
 
 _ORDER = ("fts", "exact", "entity", "observation", "vector", "graph")
 _MOST_NAME = 44
 
 
-def explained(result: "Found") -> list[str]:
+def explained(
+    rows: Sequence[HitRow],
+    scope: Scope | None,
+    *,
+    legs: Sequence[str],
+    timings_ms: Mapping[str, float],
+    dropped: Mapping[str, int],
+) -> list[str]:
     """The table, what legs say beside their numbers, the times, and what was left out."""
-    spent = ", ".join(f"{name} {ms:.1f} ms" for name, ms in result.timings_ms.items())
-    dropped = "; ".join(f"{count} {why}" for why, count in result.dropped.items()) or "nothing"
-    hits = [hit for hit in result.hits if hit.legs]
+    spent = ", ".join(f"{name} {ms:.1f} ms" for name, ms in timings_ms.items())
+    left_out = "; ".join(f"{count} {why}" for why, count in dropped.items()) or "nothing"
+    hits = [hit for hit in rows if hit.legs]
     return [
         "",
-        *(_table(hits, result.scope) if hits else ()),
+        *(_table(hits, scope) if hits else ()),
         *(line for number, hit in enumerate(hits, 1) for line in _details(number, hit)),
-        f"legs: {', '.join(result.legs) or 'none'} · {spent}",
-        f"left out: {dropped}",
+        f"legs: {', '.join(legs) or 'none'} · {spent}",
+        f"left out: {left_out}",
     ]
 
 
-def _table(hits: "Sequence[HitRow]", scope: Scope | None) -> list[str]:
+def _table(hits: Sequence[HitRow], scope: Scope | None) -> list[str]:
     """A line a hit: each leg's share and rank, each factor, the score they make, and how much of the question it holds.
 
     The page stands last, so that no name of any width moves a column.
@@ -50,6 +54,6 @@ def _table(hits: "Sequence[HitRow]", scope: Scope | None) -> list[str]:
     return ["  ".join([*(cell.rjust(wide) for cell, wide in zip(row, widths, strict=False)), row[-1]]) for row in rows]
 
 
-def _details(number: int, hit: "HitRow") -> list[str]:
+def _details(number: int, hit: HitRow) -> list[str]:
     told = [f"{leg.leg}: {leg.detail}" for leg in hit.legs if leg.detail]
     return [f"{number}  {'; '.join(told)}"] if told else []
