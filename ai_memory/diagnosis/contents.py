@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from shlex import quote
 
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
 from ai_memory.diagnosis.ground import Ground
@@ -27,7 +28,7 @@ def wiki(ground: Ground) -> Iterator[Finding]:
     if hindrance is not None:
         yield Finding("wiki-blocked", _BROKEN, hindrance.message.rstrip("."), hindrance.hint)
     seen = checkup.read_objects(memory.data_dir.git, most=MOST_FILES)
-    fsck = f"git -C {memory.data_dir.wiki} fsck; then fetch what is missing from a clone or a backup"
+    fsck = f"git -C {quote(str(memory.data_dir.wiki))} fsck; then fetch what is missing from a clone or a backup"
     for fault in seen.faults[:FAULTS_SHOWN]:
         yield Finding("wiki-damaged", _BROKEN, f"the wiki is damaged: {fault.rstrip('.')}", fsck)
     if len(seen.faults) > FAULTS_SHOWN:
@@ -43,7 +44,7 @@ def state(ground: Ground) -> Iterator[Finding]:
     size_bytes = path.stat().st_size
     if size_bytes > MOST_DATABASE_BYTES:
         sentence = f"state.db has {size_bytes >> 20} MiB and was not read whole"
-        yield Finding("state-large", _NOTE, sentence, f"sqlite3 {path} 'PRAGMA quick_check'")
+        yield Finding("state-large", _NOTE, sentence, f"sqlite3 {quote(str(path))} 'PRAGMA quick_check'")
         return
     with ground.memory.state_reading() as connection:
         faults = checkup.database_faults(connection) if connection is not None else []

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 
 from ai_memory.diagnosis.entries import Entry
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
@@ -139,7 +140,7 @@ def _install(entry: Entry) -> str:
     if entry.is_pasted:
         return f"ai-memory {verb} --agent {entry.harness.id} --print"
     if entry.checkout:
-        return f"(cd {entry.checkout} && ai-memory {verb} --agent {entry.harness.id} --scope project --apply)"
+        return f"(cd {quote(entry.checkout)} && ai-memory {verb} --agent {entry.harness.id} --scope project --apply)"
     return f"ai-memory {verb} --agent {entry.harness.id} --apply"
 
 

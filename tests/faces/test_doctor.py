@@ -309,3 +309,15 @@ def test_fix_tells_what_it_could_not_do(full: Room, monkeypatch: pytest.MonkeyPa
     document = full.json("doctor", "--fix", code=1)
     assert document["gaps"] == ["could not apply what waits: Another drain is at work."]
     assert document["repaired"] == []
+
+
+def test_a_command_that_mends_can_be_pasted_whatever_the_data_dir_is_called(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = room.data_dir.parent / "it's $(touch x) here"
+    monkeypatch.setenv("AI_MEMORY_DATA_DIR", str(odd))
+    room.ok("init")
+    odd.chmod(0o755)
+    subprocess.run(["sh", "-c", found(room, code=1)["data-dir-open"]["fix"]], check=True, cwd=room.checkout)
+    assert found(room, code=0) == {}
+    assert not (room.checkout / "x").exists()
