@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from ai_memory.errors import LockBusy
 from ai_memory.model import Caller
 from ai_memory.operations.write import write_page
 from ai_memory.paths import DataDir
-from ai_memory.store import filesystem
+from ai_memory.store import driver, filesystem
 from ai_memory.store.leftovers import OLD_S
 from ai_memory.store.memory import Memory
 from ai_memory.store.spool import Spool
@@ -239,6 +240,19 @@ def test_a_damaged_state_is_broken_or_said_to_be_unreadable(full: Room) -> None:
     document = full.json("doctor", code=7)
     state = [one for one in document["findings"] if one["check"] == "state"]
     assert state[0]["code"] == "state-damaged"
+
+
+def test_a_state_of_a_newer_program_is_broken(full: Room) -> None:
+    full.work()
+    with closing(driver.connect(full.data_dir / "state.db")) as connection:
+        connection.execute("PRAGMA user_version=999")
+    assert "state.db has version 999" in found(full, code=7)["state-damaged"]["sentence"]
+
+
+def test_a_commit_that_cannot_be_read_is_broken(full: Room) -> None:
+    head = full.git("rev-parse", "HEAD").strip()
+    (full.data_dir / "wiki" / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    assert head in found(full, code=7)["wiki-damaged"]["sentence"]
 
 
 def test_pages_that_cannot_be_read_are_named(full: Room) -> None:
