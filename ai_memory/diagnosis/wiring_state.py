@@ -78,7 +78,7 @@ def files(ground: Ground) -> Iterator[Finding]:
 
 
 def _findings(entry: Entry, found: Standing) -> Iterator[Finding]:
-    agent, what, where = entry.harness.id, entry.what, entry.paths
+    agent, what, where = entry.harness.id, entry.what, ", ".join(entry.paths)
     fix = _install(entry)
     match found:
         case Standing.WIRED | Standing.PASTED | Standing.OTHER_DATA:
