@@ -12,7 +12,7 @@ from ai_memory.store.wired import Wired
 from ai_memory.wiring.agents import Desk
 from ai_memory.wiring.documents import Refused
 from ai_memory.wiring.files import look
-from ai_memory.wiring.plan import Book, FilePlan, State, plan_install
+from ai_memory.wiring.plan import FilePlan, State, compared
 from ai_memory.wiring.wishes import Note, Wish
 
 WHATS = ("hooks", "mcp")
@@ -61,8 +61,7 @@ def entries_of(harness: Harness, desk: Desk, records: Sequence[Wired]) -> Iterat
             pasted = [note for note in notes if note.snippet]
             paths = tuple(dict.fromkeys(str(one.edit.path) for one in wishes))
             is_there = any(os.path.lexists(path) for path in paths)
-            # without the records: what other agents want in a shared file is told of those
-            plans = plan_install(wishes, Book(), desk.edits_of) if is_there else []
+            plans = compared(wishes) if is_there else []
             commands = tuple(dict.fromkeys(_commands(wishes, pasted, what)))
             if paths or pasted:
                 was_written = (what, checkout) in written

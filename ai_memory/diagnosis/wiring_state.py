@@ -12,7 +12,7 @@ from ai_memory.diagnosis.ground import Ground
 from ai_memory.diagnosis.written import Written
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.record import Harness
-from ai_memory.wiring.plan import Book, State, plan_install
+from ai_memory.wiring.plan import State, compared
 from ai_memory.wiring.selfcheck import check_bridge, check_hook
 
 NAMED = 3
@@ -126,7 +126,7 @@ def texts(ground: Ground) -> Iterator[Finding]:
 
 def _is_current(ground: Ground, harness: Harness, what: str) -> bool:
     wishes, _ = ground.desk.wishes([harness], what)
-    return all(plan.state is State.SAME for plan in plan_install(wishes, Book(), ground.desk.edits_of))
+    return all(plan.state is State.SAME for plan in compared(wishes))
 
 
 def _rewire(entry: Entry) -> Repair | None:
