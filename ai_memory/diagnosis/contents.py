@@ -16,7 +16,7 @@ MOST_FILES = 2_000
 MOST_DATABASE_BYTES = 512 << 20
 """A check of so much takes a second or two."""
 FAULTS_SHOWN = 5
-_BROKEN, _WARNING, _NOTE, _UNCHECKED = Severity.BROKEN, Severity.WARNING, Severity.NOTE, Severity.UNCHECKED
+_BROKEN, _WARNING, _NOTE = Severity.BROKEN, Severity.WARNING, Severity.NOTE
 
 
 def wiki(ground: Ground) -> Iterator[Finding]:

@@ -179,8 +179,23 @@ def test_a_marker_that_cannot_be_trusted_is_told(full: Room) -> None:
 
 
 def test_a_pause_is_a_note(full: Room) -> None:
-    full.ok("pause")
-    assert found(full, code=0)["paused"]["fix"] == "ai-memory resume --all"
+    full.ok("pause", "--here")
+    told = found(full, code=0)["paused"]
+    assert (told["sentence"], told["fix"]) == (
+        f"capture is paused in {full.checkout} until resumed",
+        "ai-memory resume --all",
+    )
+
+
+def test_a_pause_that_is_over_is_not_told_and_one_that_cannot_be_read_is_a_warning(full: Room) -> None:
+    full.ok("pause", "--for", "1h")
+    path = full.data_dir / "paused.json"
+    told = json.loads(path.read_text())
+    told["pauses"][0]["until_us"] = 1
+    path.write_text(json.dumps(told))
+    assert found(full, code=0) == {}
+    path.write_text("{")
+    assert found(full, code=1)["paused"]["severity"] == "warning"
 
 
 def holder(room: Room, **more: object) -> None:
