@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from shlex import quote
 
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
 from ai_memory.diagnosis.ground import Ground
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import MemoryFault, StoreFault
 from ai_memory.providers.choose import Choice, choose
 from ai_memory.store import checkup, driver, vectors
 from ai_memory.store.head import read_head
@@ -15,7 +16,7 @@ MOST_FILES = 2_000
 MOST_DATABASE_BYTES = 512 << 20
 """A check of so much takes a second or two."""
 FAULTS_SHOWN = 5
-_BROKEN, _WARNING, _NOTE, _UNCHECKED = Severity.BROKEN, Severity.WARNING, Severity.NOTE, Severity.UNCHECKED
+_BROKEN, _WARNING, _NOTE = Severity.BROKEN, Severity.WARNING, Severity.NOTE
 
 
 def wiki(ground: Ground) -> Iterator[Finding]:
@@ -26,8 +27,12 @@ def wiki(ground: Ground) -> Iterator[Finding]:
     hindrance = memory.hindrance()
     if hindrance is not None:
         yield Finding("wiki-blocked", _BROKEN, hindrance.message.rstrip("."), hindrance.hint)
-    seen = checkup.read_objects(memory.data_dir.git, most=MOST_FILES)
-    fsck = f"git -C {memory.data_dir.wiki} fsck; then fetch what is missing from a clone or a backup"
+    fsck = f"git -C {quote(str(memory.data_dir.wiki))} fsck; then fetch what is missing from a clone or a backup"
+    try:
+        seen = checkup.read_objects(memory.data_dir.git, most=MOST_FILES)
+    except StoreFault as broken:
+        yield Finding("wiki-damaged", _BROKEN, f"the wiki is damaged: {broken.message.rstrip('.')}", fsck)
+        return
     for fault in seen.faults[:FAULTS_SHOWN]:
         yield Finding("wiki-damaged", _BROKEN, f"the wiki is damaged: {fault.rstrip('.')}", fsck)
     if len(seen.faults) > FAULTS_SHOWN:
@@ -36,17 +41,21 @@ def wiki(ground: Ground) -> Iterator[Finding]:
 
 
 def state(ground: Ground) -> Iterator[Finding]:
-    """Whether `state.db` is whole. *Errors*: StoreFault, which says what is wrong with it."""
+    """Whether `state.db` is whole, and of a version that this program knows."""
     path = ground.memory.data_dir.state
     if not path.exists():
         return
     size_bytes = path.stat().st_size
     if size_bytes > MOST_DATABASE_BYTES:
         sentence = f"state.db has {size_bytes >> 20} MiB and was not read whole"
-        yield Finding("state-large", _NOTE, sentence, f"sqlite3 {path} 'PRAGMA quick_check'")
+        yield Finding("state-large", _NOTE, sentence, f"sqlite3 {quote(str(path))} 'PRAGMA quick_check'")
         return
-    with ground.memory.state_reading() as connection:
-        faults = checkup.database_faults(connection) if connection is not None else []
+    try:
+        with ground.memory.state_reading() as connection:
+            faults = checkup.database_faults(connection) if connection is not None else []
+    except StoreFault as broken:
+        yield Finding("state-damaged", _BROKEN, broken.message.rstrip("."), broken.hint)
+        return
     for fault in faults:
         sentence = f"state.db is damaged: {fault}"
         fix = "copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows"

@@ -1,5 +1,6 @@
 """What stands of ours in each agent's files, beside what would be written now."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from ai_memory.store.wired import Wired
 from ai_memory.wiring.agents import Desk
 from ai_memory.wiring.documents import Refused
 from ai_memory.wiring.files import look
-from ai_memory.wiring.plan import Book, FilePlan, State, plan_install
+from ai_memory.wiring.plan import FilePlan, State, compared
 from ai_memory.wiring.wishes import Note, Wish
 
 WHATS = ("hooks", "mcp")
@@ -26,7 +27,10 @@ class Entry:
     what: str
     checkout: str
     """Of a checkout's own files; empty: the person's."""
+    paths: tuple[str, ...]
+    """The files in which it stands, or would."""
     plans: tuple[FilePlan, ...]
+    """What an installation would make of them; none where none of them is there."""
     commands: tuple[Written, ...]
     was_written: bool
     """Whether a record says that we wrote it."""
@@ -42,10 +46,6 @@ class Entry:
     def refused(self) -> tuple[FilePlan, ...]:
         return tuple(one for one in self.plans if one.state is State.REFUSED)
 
-    @property
-    def paths(self) -> str:
-        return ", ".join(dict.fromkeys(str(one.path) for one in self.plans))
-
 
 def entries_of(harness: Harness, desk: Desk, records: Sequence[Wired]) -> Iterator[Entry]:
     """The agent's entries in the person's files, and in those of checkouts of which a record tells."""
@@ -58,12 +58,14 @@ def entries_of(harness: Harness, desk: Desk, records: Sequence[Wired]) -> Iterat
             if checkout and (what, checkout) not in written:
                 continue
             wishes, notes = desk.wishes([harness], what, checkout=checkout)
-            # without the records: what other agents want in a shared file is told of those
-            plans = plan_install(wishes, Book(), desk.edits_of)
             pasted = [note for note in notes if note.snippet]
+            paths = tuple(dict.fromkeys(str(one.edit.path) for one in wishes))
+            is_there = any(os.path.lexists(path) for path in paths)
+            plans = compared(wishes) if is_there else []
             commands = tuple(dict.fromkeys(_commands(wishes, pasted, what)))
-            if plans or commands or pasted:
-                yield Entry(harness, what, checkout, tuple(plans), commands, (what, checkout) in written, bool(pasted))
+            if paths or pasted:
+                was_written = (what, checkout) in written
+                yield Entry(harness, what, checkout, paths, tuple(plans), commands, was_written, bool(pasted))
 
 
 def _commands(wishes: Sequence[Wish], pasted: Sequence[Note], what: str) -> Iterator[Written]:

@@ -5,6 +5,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
@@ -31,7 +32,7 @@ def presence(ground: "Ground") -> Iterator[Finding]:
         yield Finding("no-memory", _WARNING, f"there is no memory yet at {root}", "ai-memory setup")
         return
     if not os.access(root, os.R_OK | os.X_OK):
-        fix = f"chmod u+rwx {root}" if _is_mine(root) else f"give yourself the right to read {root}"
+        fix = f"chmod u+rwx {quote(str(root))}" if _is_mine(root) else f"give yourself the right to read {root}"
         yield Finding("data-dir-unreadable", _BROKEN, f"{root} cannot be read by you", fix)
         return
     lost = [one for part in ("wiki", "state") if (one := _lost(ground, data_dir, part)) is not None]
@@ -54,14 +55,14 @@ def rights(ground: "Ground") -> Iterator[Finding]:
     if os.name != "posix":
         return
     if not _is_mine(root):
-        fix = f"sudo chown -R {os.geteuid()} {root}"
+        fix = f"sudo chown -R {os.geteuid()} {quote(str(root))}"
         yield Finding("data-dir-owner", _WARNING, f"{root} belongs to somebody else (uid {root.stat().st_uid})", fix)
     open_ones = [path for path in (root, *_top(root)) if _is_open(path)]
     if open_ones:
         names = ", ".join(path.name if path != root else str(root) for path in open_ones[:5])
         more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
         sentence = f"others on this machine may read {names}{more}"
-        yield Finding("data-dir-open", _WARNING, sentence, f"chmod -R go-rwx {root}")
+        yield Finding("data-dir-open", _WARNING, sentence, f"chmod -R go-rwx {quote(str(root))}")
 
 
 def unwritable(data_dir: DataDir) -> Iterator[Finding]:

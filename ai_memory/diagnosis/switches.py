@@ -55,7 +55,7 @@ def _at_home(ground: Ground, path: str) -> str:
 def _unlisted(ground: Ground, harness: Harness, listing: Listing) -> Finding:
     name, path = ".".join(listing.keys), listing.place.at(ground.machine)
     fix = f'add "{ground.memory.data_dir.root}" to `{name}` in {path}'
-    return Finding("must-list", _WARNING, listing.why.rstrip("."), fix, harness.id)
+    return Finding("must-list", _WARNING, f"{listing.why[:1].lower()}{listing.why[1:].rstrip('.')}", fix, harness.id)
 
 
 def doubles(ground: Ground) -> Iterator[Finding]:

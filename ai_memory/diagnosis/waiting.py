@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
+from ai_memory.hook_pause import read_pauses
 from ai_memory.hook_process import is_running
 from ai_memory.store import state
 from ai_memory.store.spool import Spool, SpoolCounts
@@ -99,5 +100,9 @@ def left_out(ground: "Ground") -> Iterator[Finding]:
     if owner not in ("", "ai-memory"):
         sentence = f"AI_MEMORY_CAPTURE_OWNER names {shlex.quote(owner)}: hooks that are installed here keep nothing"
         yield Finding("capture-owner", _WARNING, sentence, "unset AI_MEMORY_CAPTURE_OWNER, unless that is meant")
-    if ground.memory.data_dir.paused.exists():
-        yield Finding("paused", _NOTE, "capture is paused; `ai-memory status` says where", "ai-memory resume --all")
+    pauses = read_pauses(str(ground.memory.data_dir.root), ground.memory.clock())
+    if pauses.fault:
+        fix = "ai-memory resume --all, which takes it away"
+        yield Finding("paused", _WARNING, f"nothing is captured anywhere, since {pauses.fault}", fix)
+    for pause in pauses.found:
+        yield Finding("paused", _NOTE, f"capture is paused {pause.span}", "ai-memory resume --all")

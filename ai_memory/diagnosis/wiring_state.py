@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 
 from ai_memory.diagnosis.entries import Entry
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
@@ -11,7 +12,7 @@ from ai_memory.diagnosis.ground import Ground
 from ai_memory.diagnosis.written import Written
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.record import Harness
-from ai_memory.wiring.plan import Book, State, plan_install
+from ai_memory.wiring.plan import State, compared
 from ai_memory.wiring.selfcheck import check_bridge, check_hook
 
 NAMED = 3
@@ -77,7 +78,7 @@ def files(ground: Ground) -> Iterator[Finding]:
 
 
 def _findings(entry: Entry, found: Standing) -> Iterator[Finding]:
-    agent, what, where = entry.harness.id, entry.what, entry.paths
+    agent, what, where = entry.harness.id, entry.what, ", ".join(entry.paths)
     fix = _install(entry)
     match found:
         case Standing.WIRED | Standing.PASTED | Standing.OTHER_DATA:
@@ -125,7 +126,7 @@ def texts(ground: Ground) -> Iterator[Finding]:
 
 def _is_current(ground: Ground, harness: Harness, what: str) -> bool:
     wishes, _ = ground.desk.wishes([harness], what)
-    return all(plan.state is State.SAME for plan in plan_install(wishes, Book(), ground.desk.edits_of))
+    return all(plan.state is State.SAME for plan in compared(wishes))
 
 
 def _rewire(entry: Entry) -> Repair | None:
@@ -139,7 +140,7 @@ def _install(entry: Entry) -> str:
     if entry.is_pasted:
         return f"ai-memory {verb} --agent {entry.harness.id} --print"
     if entry.checkout:
-        return f"(cd {entry.checkout} && ai-memory {verb} --agent {entry.harness.id} --scope project --apply)"
+        return f"(cd {quote(entry.checkout)} && ai-memory {verb} --agent {entry.harness.id} --scope project --apply)"
     return f"ai-memory {verb} --agent {entry.harness.id} --apply"
 
 

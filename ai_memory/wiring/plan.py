@@ -78,7 +78,12 @@ class Book:
 
 def plan_install(wishes: Sequence[Wish], book: Book, edits_of: EditsOf, *, is_forced: bool = False) -> list[FilePlan]:
     """One plan a file, in the order of the wishes. What others had written there before is asked for again."""
-    return [_installed(path, group, book, edits_of, is_forced) for path, group in _by_file(wishes)]
+    return [_installed(path, group, book, edits_of, is_forced=is_forced) for path, group in _by_file(wishes)]
+
+
+def compared(wishes: Sequence[Wish]) -> list[FilePlan]:
+    """The same for whoever only looks: what others wrote there plays no part, and nothing is to be remembered."""
+    return [_installed(path, group, Book(), lambda _: (), is_remembered=False) for path, group in _by_file(wishes)]
 
 
 def plan_uninstall(wishes: Sequence[Wish], gone: Iterable[Owner], book: Book, edits_of: EditsOf) -> list[FilePlan]:
@@ -110,7 +115,15 @@ def _by_file(wishes: Sequence[Wish]) -> list[tuple[Path, list[Wish]]]:
     return list(groups.items())
 
 
-def _installed(target: Path, group: list[Wish], book: Book, edits_of: EditsOf, is_forced: bool) -> FilePlan:
+def _installed(
+    target: Path,
+    group: list[Wish],
+    book: Book,
+    edits_of: EditsOf,
+    *,
+    is_forced: bool = False,
+    is_remembered: bool = True,
+) -> FilePlan:
     first = group[0].edit
     path = Path(first.path)
     asking = tuple(dict.fromkeys(one.owner for one in group))
@@ -129,7 +142,7 @@ def _installed(target: Path, group: list[Wish], book: Book, edits_of: EditsOf, i
         known = frozenset(former.owners) if former else frozenset()
         recorded = [edit for (owner, _), edit in edits.items() if owner in known]
         after = _with(seen, wanted, recorded, is_forced=is_forced)
-        record = _remembered(seen, path, owners, wanted, recorded, former, after)
+        record = _remembered(seen, path, owners, wanted, recorded, former, after) if is_remembered else None
         plan = FilePlan(path, asking, State.SAME, seen, after, record, former, is_executable=first.is_executable)
         if after == seen.content:
             return plan

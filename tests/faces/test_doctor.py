@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from ai_memory.errors import LockBusy
 from ai_memory.model import Caller
 from ai_memory.operations.write import write_page
 from ai_memory.paths import DataDir
-from ai_memory.store import filesystem
+from ai_memory.store import driver, filesystem
 from ai_memory.store.leftovers import OLD_S
 from ai_memory.store.memory import Memory
 from ai_memory.store.spool import Spool
@@ -178,8 +179,23 @@ def test_a_marker_that_cannot_be_trusted_is_told(full: Room) -> None:
 
 
 def test_a_pause_is_a_note(full: Room) -> None:
-    full.ok("pause")
-    assert found(full, code=0)["paused"]["fix"] == "ai-memory resume --all"
+    full.ok("pause", "--here")
+    told = found(full, code=0)["paused"]
+    assert (told["sentence"], told["fix"]) == (
+        f"capture is paused in {full.checkout} until resumed",
+        "ai-memory resume --all",
+    )
+
+
+def test_a_pause_that_is_over_is_not_told_and_one_that_cannot_be_read_is_a_warning(full: Room) -> None:
+    full.ok("pause", "--for", "1h")
+    path = full.data_dir / "paused.json"
+    told = json.loads(path.read_text())
+    told["pauses"][0]["until_us"] = 1
+    path.write_text(json.dumps(told))
+    assert found(full, code=0) == {}
+    path.write_text("{")
+    assert found(full, code=1)["paused"]["severity"] == "warning"
 
 
 def holder(room: Room, **more: object) -> None:
@@ -239,6 +255,19 @@ def test_a_damaged_state_is_broken_or_said_to_be_unreadable(full: Room) -> None:
     document = full.json("doctor", code=7)
     state = [one for one in document["findings"] if one["check"] == "state"]
     assert state[0]["code"] == "state-damaged"
+
+
+def test_a_state_of_a_newer_program_is_broken(full: Room) -> None:
+    full.work()
+    with closing(driver.connect(full.data_dir / "state.db")) as connection:
+        connection.execute("PRAGMA user_version=999")
+    assert "state.db has version 999" in found(full, code=7)["state-damaged"]["sentence"]
+
+
+def test_a_commit_that_cannot_be_read_is_broken(full: Room) -> None:
+    head = full.git("rev-parse", "HEAD").strip()
+    (full.data_dir / "wiki" / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    assert head in found(full, code=7)["wiki-damaged"]["sentence"]
 
 
 def test_pages_that_cannot_be_read_are_named(full: Room) -> None:
@@ -309,3 +338,15 @@ def test_fix_tells_what_it_could_not_do(full: Room, monkeypatch: pytest.MonkeyPa
     document = full.json("doctor", "--fix", code=1)
     assert document["gaps"] == ["could not apply what waits: Another drain is at work."]
     assert document["repaired"] == []
+
+
+def test_a_command_that_mends_can_be_pasted_whatever_the_data_dir_is_called(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = room.data_dir.parent / "it's $(touch x) here"
+    monkeypatch.setenv("AI_MEMORY_DATA_DIR", str(odd))
+    room.ok("init")
+    odd.chmod(0o755)
+    subprocess.run(["sh", "-c", found(room, code=1)["data-dir-open"]["fix"]], check=True, cwd=room.checkout)
+    assert found(room, code=0) == {}
+    assert not (room.checkout / "x").exists()
