@@ -196,6 +196,7 @@ def _purge(
     memory: "Memory", scope: Scope | None, target: _Target, *, confirm: bool, history: bool, verify: bool
 ) -> Purged:
     from ai_memory.store import erasing
+    from ai_memory.store.drain_lock import no_drain
 
     target.refs = sorted(set(target.refs))
     target.paths |= _all_paths(memory, target.refs)
@@ -217,8 +218,9 @@ def _purge(
     if not confirm:
         return replace(answer, gaps=_warnings(memory, history=history))
     pieces = _pieces(memory, target) if verify else []
-    commit = _delete(memory, target)
-    done = memory.erase(target.paths, target.sessions, with_history=history)
+    with no_drain(memory.data_dir.locks, timeout_s=memory.lock_timeout_s):
+        commit = _delete(memory, target)
+        done = memory.erase(target.paths, target.sessions, with_history=history)
     found = erasing.traces(memory.data_dir, pieces) if verify else []
     return replace(
         answer,

@@ -6,20 +6,22 @@ any more is removed; said again, it goes on where it stopped.
 
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
+
+from dulwich.objects import S_ISGITLINK, Commit, ObjectID
 
 from ai_memory.errors import StoreFault
 from ai_memory.store.filesystem import make_folder, write_whole
 from ai_memory.store.head import BRANCH
-from ai_memory.store.objects import ObjectWriter
+from ai_memory.store.objects import ObjectWriter, spliced_tree
 from ai_memory.store.packing import pack_only
 from ai_memory.store.wiki import Wiki
 
-PURGED = "a purged page"
+PURGED = b"a purged page"
 """What stands in messages of commits where they named the file."""
 
 SUBJECT = b"Change a page that was purged"
@@ -34,7 +36,6 @@ class Rewritten:
     commits: int = 0
     refs: int = 0
     removed: int = 0
-    new_ids: dict[str, str] = field(default_factory=dict)
 
 
 def rewrite(git: Path, paths: Iterable[str], *, step: Callable[[str], None]) -> Rewritten:
@@ -52,17 +53,14 @@ def rewrite(git: Path, paths: Iterable[str], *, step: Callable[[str], None]) -> 
     with closing(Wiki(git)) as wiki:
         refs = _refs(git)
         _refuse_tags(wiki, refs)
-        writer = ObjectWriter(git / "objects", is_stored=wiki.has)
-        trees: dict[str, str | None] = {}
+        writer = _Writer(wiki, ObjectWriter(git / "objects", is_stored=wiki.has), gone)
         for commit in _parents_first(wiki, refs.values()):
-            new = wiki.without(commit, gone, done.new_ids, trees, writer, words=partial(_unnamed, gone))
-            if new != commit:
-                done.new_ids[commit] = new
-                done.commits += 1
+            writer.write(commit)
         writer.publish()
+        done.commits = len(writer.new_ids)
         step("rewrite-objects")
         for name in sorted(refs, key=lambda name: (name == BRANCH, name)):
-            moved = done.new_ids.get(refs[name])
+            moved = writer.new_ids.get(refs[name])
             if moved is not None:
                 make_folder((git / name).parent)
                 write_whole(git / name, f"{moved}\n".encode())
@@ -71,15 +69,109 @@ def rewrite(git: Path, paths: Iterable[str], *, step: Callable[[str], None]) -> 
         _forget_places(git)
         step("rewrite-logs")
     with closing(Wiki(git)) as wiki:
-        done.removed = pack_only(wiki.store, git / "objects", wiki.reachable(_refs(git).values()))
+        done.removed = pack_only(wiki.store, git / "objects", _reachable(wiki, _refs(git).values()))
         step("rewrite-packed")
     return done
+
+
+class _Writer:
+    """Commits without some files, each on the new ids of its parents."""
+
+    def __init__(self, wiki: Wiki, objects: ObjectWriter, gone: frozenset[str]) -> None:
+        self._wiki = wiki
+        self._objects = objects
+        self._gone = gone
+        self._folders = {path[:at] for path in gone for at, letter in enumerate(path) if letter == "/"}
+        self._names = _names_of(gone)
+        self._trees: dict[str, str | None] = {}
+        self.new_ids: dict[str, str] = {}
+
+    def write(self, commit: str) -> None:
+        """The commit anew, if it or one before it held one of the files. A signature goes: it would no longer hold."""
+        content = self._wiki.commit_bytes(commit)
+        assert content is not None
+        made = Commit.from_raw_string(Commit.type_num, content)
+        assert isinstance(made, Commit)
+        tree = self._without(self._wiki.tree_of(commit), "") or self._objects.add(b"tree", b"")
+        parents = [self.new_ids.get(parent, parent) for parent in self._wiki.parents(commit)]
+        differences = self._wiki.differences(self._wiki.parent(commit), commit)
+        message = self._message(made.message, is_about=any(one.git_path in self._gone for one in differences))
+        same = (self._wiki.tree_of(commit), self._wiki.parents(commit), made.message)
+        if (tree, parents, message) == same:
+            return
+        made.tree = ObjectID(tree.encode())
+        made.parents = [ObjectID(parent.encode()) for parent in parents]
+        made.message = message
+        made.gpgsig = None
+        self.new_ids[commit] = self._objects.add(b"commit", made.as_raw_string())
+
+    def publish(self) -> None:
+        """Give the new objects their names; from then on they are there, durable."""
+        self._objects.publish()
+
+    def _without(self, tree: str, prefix: str) -> str | None:
+        """The folder without the files; None when nothing is left in it. Each is looked at once."""
+        key = f"{prefix}{tree}"
+        if key not in self._trees:
+            changes: dict[bytes, tuple[int, str] | None] = {}
+            raw, rows = self._wiki.raw_tree(tree)
+            for name, mode, made in rows:
+                path = prefix + name.decode("utf-8", "surrogateescape")
+                if not stat.S_ISDIR(mode):
+                    if path in self._gone:
+                        changes[name] = None
+                elif path in self._folders:
+                    kept = self._without(made, f"{path}/")
+                    if kept != made:
+                        changes[name] = (mode, kept) if kept is not None else None
+            edited = spliced_tree(raw, rows, changes) if changes else raw
+            self._trees[key] = (self._objects.add(b"tree", edited) if changes else tree) if edited else None
+        return self._trees[key]
+
+    def _message(self, message: bytes, *, is_about: bool) -> bytes:
+        """Without paths of the files; of a commit that changed one, without its subject, which may quote it."""
+        if is_about:
+            message = SUBJECT + message[message.find(b"\n") :] if b"\n" in message else SUBJECT
+        return self._names.sub(PURGED, message)
+
+
+def _names_of(gone: frozenset[str]) -> re.Pattern[bytes]:
+    """How a message may name one of the files: by its path in the wiki or in its project, never as a part of a name."""
+    if not gone:
+        return re.compile(rb"(?!)")  # matches nothing
+    names = {name for path in gone for name in (path, path.split("/", 2)[-1])}
+    longest_first = sorted((name.encode("utf-8", "surrogateescape") for name in names), key=len, reverse=True)
+    return re.compile(rb"(?<![\w./-])(?:%s)(?![\w-])" % b"|".join(map(re.escape, longest_first)))
+
+
+def _reachable(wiki: Wiki, heads: Iterable[str]) -> list[str]:
+    """Every object that these commits lead to, the oldest commits first."""
+    found: dict[str, None] = {}
+    commits = sorted(set(heads))
+    while commits:
+        commit = commits.pop()
+        if commit in found:
+            continue
+        found[commit] = None
+        commits += wiki.parents(commit)
+        trees = [wiki.tree_of(commit)]
+        while trees:
+            tree = trees.pop()
+            if tree in found:
+                continue
+            found[tree] = None
+            for _, mode, made in wiki.raw_tree(tree)[1]:
+                if stat.S_ISDIR(mode):
+                    trees.append(made)
+                elif not S_ISGITLINK(mode):
+                    found[made] = None
+    return list(reversed(found))
 
 
 def _refuse_tags(wiki: Wiki, refs: dict[str, str]) -> None:
     """A tag with a message of its own is no commit: it would go on leading to the old one."""
     for name, made in refs.items():
-        if not wiki.is_commit(made):
+        if wiki.commit_bytes(made) is None:
             raise StoreFault(
                 f"{name} is a tag with a message of its own: it would keep the old history.",
                 hint="Delete it in the wiki with `git tag -d`, and make it again afterwards.",
@@ -117,16 +209,6 @@ def _parents_first(wiki: Wiki, heads: Iterable[str]) -> list[str]:
             waiting.append((commit, True))
             waiting += [(parent, False) for parent in wiki.parents(commit) if parent not in seen]
     return ordered
-
-
-def _unnamed(gone: frozenset[str], message: bytes, is_about: bool) -> bytes:
-    """The message without paths of the files; of a commit that changed one, without its subject, which may quote it."""
-    if is_about:
-        message = SUBJECT + message[message.find(b"\n") :] if b"\n" in message else SUBJECT
-    for path in sorted(gone, key=len, reverse=True):
-        for name in (path, path.split("/", 2)[-1]):
-            message = message.replace(name.encode("utf-8", "surrogateescape"), PURGED.encode())
-    return message
 
 
 def _forget_places(git: Path) -> None:

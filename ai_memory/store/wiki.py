@@ -7,7 +7,7 @@ where this costs 11 (2026-11-30).
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,7 +32,6 @@ PACK_ABOVE = 2_000
 
 _KINDS = {b"blob": Blob.type_num, b"tree": Tree.type_num, b"commit": Commit.type_num}
 _REGULAR = stat.S_IFREG | 0o644
-_SUBMODULE = 0o160000
 _TREE_CACHE = 4_096
 _COMMIT_CACHE = 16
 _ROWS_CACHE = 64
@@ -152,9 +151,9 @@ class Wiki:
         entry = self.entry_at(commit, folder)
         return self._rows(entry[1])[1] if entry is not None and stat.S_ISDIR(entry[0]) else []
 
-    def tree_rows(self, tree: str) -> list[TreeRow]:
-        """Entries of a tree, by its own id."""
-        return self._rows(tree)[1]
+    def raw_tree(self, tree: str) -> tuple[bytes, list[TreeRow]]:
+        """The bytes of a tree and its entries, by its own id."""
+        return self._rows(tree)
 
     def files(self, commit: str | None) -> Iterator[tuple[str, str]]:
         """All regular files of a commit as (git path, blob), in the order of the trees."""
@@ -253,83 +252,10 @@ class Wiki:
         writer.publish()
         return made
 
-    def without(
-        self,
-        commit: str,
-        gone: Collection[str],
-        new_ids: Mapping[str, str],
-        trees: dict[str, str | None],
-        writer: ObjectWriter,
-        *,
-        words: Callable[[bytes, bool], bytes],
-    ) -> str:
-        """The commit without those files, on the new ids of its parents; itself where nothing differs.
-
-        `trees` remembers folders that were looked at. `words` makes the message, told whether the commit changed one of
-        the files. A signature goes: it would no longer hold.
-        """
-        old = self._commit(commit)
-        tree = self.tree_of(commit)
-        new_tree = self._tree_without(tree, "", gone, trees, writer) or writer.add(b"tree", b"")
-        parents = [new_ids.get(parent, parent) for parent in self.parents(commit)]
-        is_about = any(one.git_path in gone for one in self.differences(self.parent(commit), commit))
-        message = words(old.message, is_about)
-        if (new_tree, parents, message) == (tree, self.parents(commit), old.message):
-            return commit
-        made = Commit.from_raw_string(Commit.type_num, old.as_raw_string())
-        assert isinstance(made, Commit)
-        made.tree = ObjectID(new_tree.encode())
-        made.parents = [ObjectID(parent.encode()) for parent in parents]
-        made.message = message
-        made.gpgsig = None
-        return writer.add(b"commit", made.as_raw_string())
-
-    def _tree_without(
-        self, tree: str, prefix: str, gone: Collection[str], trees: dict[str, str | None], writer: ObjectWriter
-    ) -> str | None:
-        """The folder without files of those paths; None when nothing is left in it."""
-        key = f"{prefix}{tree}"
-        if key not in trees:
-            changes: dict[bytes, tuple[int, str] | None] = {}
-            raw, rows = self._rows(tree)
-            for name, mode, made in rows:
-                path = prefix + name.decode("utf-8", "surrogateescape")
-                if not stat.S_ISDIR(mode):
-                    if path in gone:
-                        changes[name] = None
-                elif any(one.startswith(f"{path}/") for one in gone):
-                    kept = self._tree_without(made, f"{path}/", gone, trees, writer)
-                    if kept != made:
-                        changes[name] = (mode, kept) if kept is not None else None
-            edited = spliced_tree(raw, rows, changes) if changes else raw
-            trees[key] = (writer.add(b"tree", edited) if changes else tree) if edited else None
-        return trees[key]
-
-    def is_commit(self, object_id: str) -> bool:
-        return self._raw(object_id)[0] == Commit.type_num
-
-    def reachable(self, heads: Iterable[str]) -> list[str]:
-        """Every object that these commits lead to, the oldest commits first."""
-        found: dict[str, None] = {}
-        commits = sorted(set(heads))
-        while commits:
-            commit = commits.pop()
-            if commit in found:
-                continue
-            found[commit] = None
-            commits += self.parents(commit)
-            trees = [self.tree_of(commit)]
-            while trees:
-                tree = trees.pop()
-                if tree in found:
-                    continue
-                found[tree] = None
-                for _, mode, made in self._rows(tree)[1]:
-                    if stat.S_ISDIR(mode):
-                        trees.append(made)
-                    elif mode != _SUBMODULE:
-                        found[made] = None
-        return list(reversed(found))
+    def commit_bytes(self, object_id: str) -> bytes | None:
+        """The whole text of a commit; None for another kind of object."""
+        kind, content = self._raw(object_id)
+        return content if kind == Commit.type_num else None
 
     @property
     def store(self) -> DiskObjectStore:

@@ -79,6 +79,23 @@ def test_history_keeps_all_else_with_authors_times_and_messages(begun: Path) -> 
     assert_in_step(begun)
 
 
+def test_messages_of_other_commits_lose_the_name_and_nothing_else(begun: Path) -> None:
+    with memory_at(begun).writing("link to a.md and crash:a.md in data.md and x/a.md.") as change:
+        change.put(ref("data.md"), page("data"))
+    memory_at(begun).erase([ref("a.md").git_path], [], with_history=True)
+    told = crash_driver.git(begun, "log", "-1", "--format=%s").strip()
+    assert told == "link to a purged page and crash:a purged page in data.md and x/a.md."
+
+
+def test_without_a_file_to_take_out_no_commit_is_another(begun: Path) -> None:
+    before = crash_driver.git(begun, "log", "--all", "--format=%H %B")
+    done = memory_at(begun).erase([], ["a session"], with_history=True)
+    assert done is not None
+    assert (done.commits, done.refs) == (0, 0)
+    assert crash_driver.git(begun, "log", "--all", "--format=%H %B") == before
+    assert_in_step(begun)
+
+
 @pytest.mark.parametrize("what", ["tag", "worktree"])
 def test_what_would_keep_the_old_history_is_named_first(begun: Path, what: str) -> None:
     if what == "tag":
