@@ -31,6 +31,7 @@ _ai_memory() {
         "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
         "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "forget --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "pages --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
@@ -71,7 +72,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -88,6 +89,9 @@ _ai_memory() {
         "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "move") words="-p --path --new --workspace --project --data-dir --lock-timeout --json --help" ;;
         "delete-page") words="-p --path --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "forget") words="-p --path --kind --tag --tier --prefix --query --last --confirm --history --verify --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "purge-session") words="--confirm --history --verify --data-dir --lock-timeout --json --help" ;;
+        "purge-project") words="--workspace --confirm --history --verify --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;

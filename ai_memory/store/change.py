@@ -220,6 +220,11 @@ class Change:
         self._drafts[meta_path(workspace, project)] = meta.encode("utf-8")
         return True
 
+    def drop_project(self, workspace: str, project: str) -> None:
+        """Take the project's `_meta.md` away: with its last page the project is gone."""
+        if self._present(meta_path(workspace, project)) is not None:
+            self._drafts[meta_path(workspace, project)] = None
+
     def take_back(self, commit: str) -> tuple[str, ...]:
         """Let the pages of that commit be what they were before it; gives those of its files that are no pages.
 

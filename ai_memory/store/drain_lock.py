@@ -9,7 +9,10 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+from ai_memory.errors import LockBusy
 
 BEAT_S = 1.0
 """How often the beat file is touched. A hook starts a drain only if the beat is older than 5 s (decision B6)."""
@@ -70,6 +73,18 @@ class DrainLock:
             descriptor = os.open(self._beat, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600)
             os.close(descriptor)
             os.utime(self._beat)
+
+
+@contextlib.contextmanager
+def no_drain(locks: Path, *, timeout_s: float) -> Iterator[None]:
+    """No drain works within the block: it writes rows without the writer lock. Raises LockBusy after `timeout_s`."""
+    lock = DrainLock(locks)
+    if not lock.acquire(timeout_s=timeout_s):
+        raise LockBusy("A drain is at work.", hint="Try again, or wait longer with --lock-timeout SECONDS.")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 if sys.platform == "win32":

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ai_memory.store.history import PageVersion
     from ai_memory.store.indexing import Progress, Reindexed
     from ai_memory.store.lock import Holder
+    from ai_memory.store.rewriting import Rewritten
     from ai_memory.store.wiki import Wiki
 T = TypeVar("T")
 
@@ -191,6 +192,22 @@ class Memory:
 
         with alone(self.data_dir.locks / "embed.lock") as is_ours:
             yield is_ours
+
+    def erase(self, paths: Iterable[str], sessions: Sequence[str], *, with_history: bool) -> "Rewritten | None":
+        """Get what was deleted off the disk: events, rows, index, vectors; with the history, old versions, too.
+
+        Crash: say it again. Raises LockBusy, StoreFault.
+        """
+        from ai_memory.store import erasing, rewriting
+        from ai_memory.store.writing import Writer
+
+        with Writer.opened(self):
+            erasing.remove_events(self.data_dir, erasing.events_of(self.data_dir, sessions))
+            erasing.scrub_outbox(self.data_dir, sessions)
+            self.step("erase-files")
+            erasing.scrub_databases(self.data_dir, at_us=self.clock())
+            self.step("erase-databases")
+            return rewriting.rewrite(self.data_dir.git, paths, step=self.step) if with_history else None
 
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""

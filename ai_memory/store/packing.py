@@ -5,6 +5,7 @@ writes of one page took 240 MB, with them a tenth of that (2026-11-30).
 """
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -42,6 +43,29 @@ def pack_loose(store: DiskObjectStore, objects: Path) -> int:
     for name in names:
         (objects / name[:2] / name[2:]).unlink(missing_ok=True)
     return len(names)
+
+
+def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
+    """Put those objects into one pack, and remove every other one; gives how many went. Call under the writer lock.
+
+    Crash: safe at any point. Nothing goes before the pack and its name are on the disk.
+    """
+    loose = set(_loose_in_order_of_writing(objects))
+    packs = sorted((objects / "pack").glob("pack-*.pack"))
+    before = len({name.decode() for name in store})
+    made = store.add_pack_data(len(names), _unpacked(store, names))
+    sync_folder(objects / "pack")
+    new = "" if made is None else Path(made.data.path).stem
+    store.close()
+    for pack in packs:
+        if pack.stem != new:
+            for side in objects.glob(f"pack/{pack.stem}.*"):
+                side.unlink(missing_ok=True)
+    for name in loose:
+        (objects / name[:2] / name[2:]).unlink(missing_ok=True)
+    for left in (*objects.glob("info/*"), *objects.glob("pack/multi-pack-index*")):  # git's lists of what was there
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return before - len(set(names))
 
 
 def _loose_in_order_of_writing(objects: Path) -> list[str]:

@@ -7,18 +7,18 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ai_memory.errors import Conflict, LockBusy, StoreFault
+from ai_memory.errors import Conflict, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
 from ai_memory.store import audit, birth, driver, indexing, state_schema
 from ai_memory.store.audit import Mutation
 from ai_memory.store.desk import Desk
-from ai_memory.store.drain_lock import DrainLock
+from ai_memory.store.drain_lock import no_drain
 from ai_memory.store.filesystem import make_folder, sync_below, sync_folder, write_whole
 from ai_memory.store.unpacking import Progress, Unpacked, unpack
 from ai_memory.store.writing import writer_lock
@@ -53,7 +53,8 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
     try:
         unpacked = unpack(archive, folder / "new", progress)
         desk.step("restore-proven")
-        with _nobody_else(desk):
+        timeout_s = desk.lock_timeout_s
+        with no_drain(data_dir.locks, timeout_s=timeout_s), writer_lock(desk).held(timeout_s):
             _refuse_data(data_dir, is_forced=is_forced)
             gaps = _carry_over(data_dir, unpacked, told)
             _begin(data_dir, folder, desk.step)
@@ -72,19 +73,6 @@ def _refuse_data(data_dir: DataDir, *, is_forced: bool) -> None:
             f"There is a memory in {data_dir.root} ({', '.join(there)}); nothing was touched.",
             hint="`ai-memory backup` it first. --force replaces it; --data-dir DIR restores elsewhere.",
         )
-
-
-@contextmanager
-def _nobody_else(desk: Desk) -> Iterator[None]:
-    """Neither a drain, which writes events without the writer lock, nor a writer works within the block."""
-    drain = DrainLock(desk.data_dir.locks)
-    if not drain.acquire(timeout_s=desk.lock_timeout_s):
-        raise LockBusy("A drain is at work.", hint="Try again, or wait longer with --lock-timeout SECONDS.")
-    try:
-        with writer_lock(desk).held(desk.lock_timeout_s):
-            yield
-    finally:
-        drain.release()
 
 
 def _carry_over(data_dir: DataDir, unpacked: Unpacked, told: Mutation) -> tuple[str, ...]:

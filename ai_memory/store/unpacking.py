@@ -160,7 +160,7 @@ def _read_all(wiki: Wiki, head: str) -> None:
             if tree in trees:
                 continue
             trees.add(tree)
-            for name, mode, made in wiki.tree_rows(tree):
+            for name, mode, made in wiki.raw_tree(tree)[1]:
                 if not is_plain(name.decode("utf-8", "surrogateescape")):
                     raise BadArchive(f"its wiki holds a name that leads elsewhere: {name[:80]!r}")
                 if stat.S_ISDIR(mode):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, Tree, parse_tree
 from dulwich.repo import Repo
 
@@ -150,9 +151,9 @@ class Wiki:
         entry = self.entry_at(commit, folder)
         return self._rows(entry[1])[1] if entry is not None and stat.S_ISDIR(entry[0]) else []
 
-    def tree_rows(self, tree: str) -> list[TreeRow]:
-        """Entries of a tree, by its own id."""
-        return self._rows(tree)[1]
+    def raw_tree(self, tree: str) -> tuple[bytes, list[TreeRow]]:
+        """The bytes of a tree and its entries, by its own id."""
+        return self._rows(tree)
 
     def files(self, commit: str | None) -> Iterator[tuple[str, str]]:
         """All regular files of a commit as (git path, blob), in the order of the trees."""
@@ -250,6 +251,16 @@ class Wiki:
         made = writer.add(b"commit", commit.as_raw_string())
         writer.publish()
         return made
+
+    def commit_bytes(self, object_id: str) -> bytes | None:
+        """The whole text of a commit; None for another kind of object."""
+        kind, content = self._raw(object_id)
+        return content if kind == Commit.type_num else None
+
+    @property
+    def store(self) -> DiskObjectStore:
+        """Where objects lie, for packing them."""
+        return self._store
 
     def swap_branch(self, old: str | None, new: str) -> bool:
         """Move `main` from `old` to `new`; False when it points elsewhere by now.

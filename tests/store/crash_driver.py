@@ -18,6 +18,7 @@ from pathlib import Path
 import power_cut
 
 from ai_memory.model import Caller, PageRef, Sanitized
+from ai_memory.operations.purge import forget
 from ai_memory.paths import DataDir
 from ai_memory.store import backup, driver, indexing
 from ai_memory.store.change import Change
@@ -117,8 +118,12 @@ def put_back(memory: Memory) -> str | None:
     return "restored"
 
 
+def purge(memory: Memory) -> str | None:
+    return forget(memory, pages=("a.md",), workspace="default", project="crash", confirm=True, history=True).outcome
+
+
 RUNS: Mapping[str, Callable[[Memory], str | None]] = {
-    run.__name__: run for run in (write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back)
+    run.__name__: run for run in (write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back, purge)
 }
 
 

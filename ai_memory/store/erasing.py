@@ -1,0 +1,156 @@
+"""Getting a text off the disk once its rows and pages are gone: what databases, spool and history still hold of it.
+
+Every step may run again: a purge that was killed is ended by saying it again.
+"""
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import ObjectID
+
+from ai_memory.paths import DataDir
+from ai_memory.plainfile import read_plain
+from ai_memory.store import indexing, state
+from ai_memory.store.objects import loose_object
+from ai_memory.store.outbox import Outbox
+from ai_memory.store.spool import Spool, event_id
+
+SHORTEST_NEEDLE = 16
+LONGEST_NEEDLE = 48
+MOST_NEEDLES = 400
+"""Lines that a proof looks for, and how long a piece of each: a database spreads longer ones over its pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A place that still holds a piece of the text."""
+
+    place: str
+    piece: str
+
+
+# --- removing ---
+
+
+def events_of(data_dir: DataDir, sessions: Collection[str]) -> list[str]:
+    """Names of spooled events, set aside ones too, that name one of the sessions."""
+    if not sessions:
+        return []
+    names = {f"spool/{name}" for name in Spool(data_dir).names()}
+    names |= {f"spool/quarantine/{one.event_id}.json" for one in Spool(data_dir).quarantined()}
+    return sorted(name for name in names if _session_of(data_dir.root / name) in sessions)
+
+
+def _session_of(path: Path) -> str:
+    try:
+        event = json.loads(read_plain(path))
+        return str(event.get("session", "")) if isinstance(event, dict) else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def remove_events(data_dir: DataDir, names: Iterable[str]) -> None:
+    """Remove those events, with the reasons of those that were set aside."""
+    spool = Spool(data_dir)
+    for name in names:
+        folder, _, file = name.rpartition("/")
+        if folder == "spool":
+            spool.remove([file])
+        else:
+            spool.drop(event_id(file))
+
+
+def scrub_outbox(data_dir: DataDir, sessions: Iterable[str]) -> None:
+    """Remove what starts are told, which the next drain makes again, and recaps of those sessions."""
+    outbox = Outbox(data_dir)
+    for name in outbox.names_in("starts"):
+        outbox.remove(name)
+    for session in sessions:
+        outbox.remove(f"recaps/{session}.md")
+
+
+def scrub_databases(data_dir: DataDir, *, at_us: int) -> None:
+    """Write `state.db` anew without what was deleted in it, remove index and vectors. Call under the writer lock."""
+    if data_dir.state.exists():
+        with closing(state.open_state(data_dir, at_us=at_us)) as connection:
+            connection.execute("INSERT INTO observations_fts (observations_fts) VALUES ('optimize')")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    indexing.discard(data_dir)
+    for old in data_dir.root.glob("index-*.db*"):
+        old.unlink(missing_ok=True)
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{data_dir.cache}{suffix}").unlink(missing_ok=True)
+
+
+# --- proving ---
+
+
+def needles(texts: Iterable[str], kept: Iterable[str]) -> list[str]:
+    """Pieces of lines of these texts that none of the kept ones holds: what must be nowhere."""
+    pieces: dict[str, None] = {}
+    for text in texts:
+        for line in text.splitlines():
+            piece = line.strip()[:LONGEST_NEEDLE].strip()
+            if len(piece) >= SHORTEST_NEEDLE:
+                pieces[piece] = None
+    for text in kept:
+        for piece in [one for one in pieces if one in text]:
+            del pieces[piece]
+    return list(pieces)[:MOST_NEEDLES]
+
+
+def traces(data_dir: DataDir, pieces: Iterable[str]) -> list[Trace]:
+    """Every place below the data dir that holds one of the pieces: files by their bytes, git's objects unpacked, zips
+    too, but for git's packs in them: a backup's history is not looked through."""
+    wanted = {piece: [piece.encode("utf-8"), json.dumps(piece)[1:-1].encode("ascii")] for piece in pieces}
+    found: dict[tuple[str, str], Trace] = {}
+    if wanted:
+        for place, content in _contents(data_dir):
+            for piece, forms in wanted.items():
+                if any(form in content for form in forms):
+                    found.setdefault((place, piece), Trace(place, piece))
+    return sorted(found.values(), key=lambda trace: (trace.place, trace.piece))
+
+
+def _contents(data_dir: DataDir) -> Iterator[tuple[str, bytes]]:
+    objects = data_dir.git / "objects"
+    for here, folders, names in os.walk(data_dir.root):
+        folders[:] = [name for name in folders if Path(here) / name != objects]
+        for name in names:
+            path = Path(here) / name
+            place = path.relative_to(data_dir.root).as_posix()
+            with suppress(OSError):
+                yield place, read_plain(path)
+            if name.endswith(".zip"):
+                yield from _of_zip(path, place)
+    yield from _of_git(data_dir)
+
+
+def _of_zip(path: Path, place: str) -> Iterator[tuple[str, bytes]]:
+    with suppress(OSError, zipfile.BadZipFile, RuntimeError), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name.startswith("wiki/.git/objects/"):
+                with suppress(zlib.error):
+                    content = zlib.decompress(content)
+            yield f"{place}: {name}", content
+
+
+def _of_git(data_dir: DataDir) -> Iterator[tuple[str, bytes]]:
+    objects = data_dir.git / "objects"
+    if not objects.is_dir():
+        return
+    with closing(DiskObjectStore(str(objects))) as store:
+        for made in store:
+            name = made.decode()
+            loose = loose_object(data_dir.git, name)
+            content = loose[1] if loose is not None else store.get_raw(ObjectID(made))[1]
+            yield f"wiki/.git: object {name[:12]}", bytes(content)

@@ -1,0 +1,136 @@
+"""`forget`, `purge-session`, `purge-project`: shown first, done by --confirm, proven, and nothing comes back."""
+
+from typing import Any
+
+import pytest
+from cli_room import SESSION, Room
+
+from ai_memory.operations.table import OPERATIONS
+
+SECRET = "the heron stands in the reeds at dawn"
+
+
+def furnish(room: Room) -> None:
+    room.ok("write-page", "notes/a.md", "-b", f"# A\n\n{SECRET}\n", "--tag", "birds")
+    room.ok("write-page", "notes/b.md", "-b", "# B\n\nkettles boil at a hundred degrees\n")
+    room.ok("write-page", "decisions/c.md", "-b", "# C\n\nsee [[notes/a]]\n")
+
+
+def paths(room: Room) -> list[str]:
+    return [row["path"] for row in room.json("pages")["pages"]]
+
+
+def test_without_confirm_it_is_only_shown(room: Room) -> None:
+    furnish(room)
+    head = room.git("rev-parse", "HEAD")
+    answer = room.json("forget", "-p", "notes/a.md")
+    assert (answer["outcome"], answer["pages"]) == ("would_purge", ["default/shop:notes/a.md"])
+    assert "would remove, with --confirm: 1 pages" in room.ok("forget", "-p", "notes/a.md")
+    assert room.git("rev-parse", "HEAD") == head
+    assert len(paths(room)) == 3
+
+
+def test_without_history_git_keeps_it_and_the_look_says_so(room: Room) -> None:
+    furnish(room)
+    answer = room.json("forget", "-p", "notes/a.md", "--confirm", "--verify", code=1)
+    assert {row["piece"] for row in answer["traces"]} == {SECRET}
+    assert all(row["place"].startswith("wiki/.git: object ") for row in answer["traces"])
+    assert "--history" in answer["gaps"][0]
+    assert paths(room) == ["decisions/c.md", "notes/b.md"]
+    assert room.json("search", "heron")["hits"] == []
+
+
+def test_with_history_no_byte_of_it_is_left_also_after_it_was_moved_and_deleted(room: Room) -> None:
+    furnish(room)
+    room.ok("move", "notes/a.md", "notes/moved.md")
+    room.ok("delete-page", "notes/moved.md")
+    answer = room.json("forget", "-p", "notes/moved.md", "--confirm", "--history", "--verify")
+    assert (answer["outcome"], answer["verified"], answer["traces"]) == ("purged", True, [])
+    assert answer["commits_rewritten"] >= 3
+    assert "notes/a.md" not in room.git("log", "--all", "--format=%B", "--name-only")
+    assert room.git("fsck", "--strict") == ""
+    assert room.git("status", "--porcelain") == ""
+    assert room.run("restore-page", "notes/moved.md").exit_code == 3
+    assert paths(room) == ["decisions/c.md", "notes/b.md"]
+    assert room.json("search", "kettles")["hits"][0]["path"] == "notes/b.md"
+    assert room.json("forget", "-p", "notes/moved.md", "--confirm")["outcome"] == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("words", "gone"),
+    [
+        (("--tag", "birds"), ["notes/a.md"]),
+        (("--kind", "decision"), ["decisions/c.md"]),
+        (("--prefix", "notes/"), ["notes/a.md", "notes/b.md"]),
+        (("--query", "Kettles boil"), ["notes/b.md"]),
+        (("--last", "10m"), ["decisions/c.md", "notes/a.md", "notes/b.md"]),
+        (("--prefix", "notes/", "--query", "heron"), ["notes/a.md"]),
+        (("--tier", "procedural"), []),
+        (("--last", "2099-01-01"), []),
+    ],
+    ids=" ".join,
+)
+def test_filters_choose_pages_of_this_project(room: Room, words: Any, gone: list[str]) -> None:
+    furnish(room)
+    room.ok("write-page", "other:notes/a.md", "-b", f"# A\n\n{SECRET}\n", "--tag", "birds")
+    shown = room.json("forget", *words)
+    assert [page.partition(":")[2] for page in shown["pages"]] == gone
+    room.ok("forget", *words, "--confirm")
+    assert paths(room) == sorted({"decisions/c.md", "notes/a.md", "notes/b.md"} - set(gone))
+    assert len(room.json("pages", "--project", "other")["pages"]) == 1
+
+
+@pytest.mark.parametrize("words", [(), ("-p", "notes/a.md", "--tag", "x")])
+def test_at_least_one_filter_or_page_and_not_both(room: Room, words: Any) -> None:
+    furnish(room)
+    assert room.run("forget", *words, "--confirm").exit_code == 2
+    assert len(paths(room)) == 3
+
+
+def test_a_purged_session_leaves_nothing_and_never_comes_back(room: Room) -> None:
+    room.tell("user-prompt", text=f"Watch how {SECRET}.")
+    room.tell("post-tool-use", tool="Bash", input={"command": f"echo {SECRET}"}, output=SECRET)
+    room.tell("session-end")
+    room.drain()
+    assert room.json("handoff", "list")["handoffs"]
+    room.tell("user-prompt", text=f"Later: {SECRET}!")
+    shown = room.json("purge-session", SESSION[:8])
+    assert (len(shown["pages"]), shown["observations"], shown["events"]) == (2, 3, 1)
+    answer = room.json("purge-session", SESSION[:8], "--confirm", "--history", "--verify")
+    assert answer["traces"] == []
+    assert room.json("sessions")["sessions"] == []
+    assert paths(room) == []
+    assert room.json("handoff", "list", "--state", "any")["handoffs"] == []
+    room.tell("user-prompt", text=f"Again: {SECRET}!")
+    room.drain()
+    assert room.json("sessions")["sessions"] == []
+    again = room.json("purge-session", SESSION, "--confirm", "--history", "--verify")
+    assert (again["outcome"], again["traces"]) == ("purged", [])
+    assert room.run("purge-session", "ffffffff").exit_code == 3
+
+
+def test_a_purged_project_goes_with_its_sessions_and_others_stay(room: Room) -> None:
+    furnish(room)
+    room.work()
+    room.ok("write-page", "other:notes/d.md", "-b", "# D\n\nsee [[shop:notes/b]]\n")
+    answer = room.json("purge-project", "shop", "--confirm", "--history", "--verify")
+    assert (len(answer["pages"]), answer["sessions"], answer["traces"]) == (3, [SESSION], [])
+    assert [row["project"] for row in room.json("list-projects")["projects"]] == ["other"]
+    assert room.git("ls-tree", "-r", "--name-only", "HEAD").count("default/shop") == 0
+    assert room.git("log", "--all", "--name-only", "--format=").count("default/shop") == 0
+    assert room.run("purge-project", "shop", "--confirm").exit_code == 3
+
+
+def test_backups_and_remotes_that_still_hold_it_are_named(room: Room) -> None:
+    furnish(room)
+    room.ok("backup")
+    room.git("remote", "add", "origin", "https://example.org/x.git")
+    answer = room.json("forget", "-p", "notes/a.md", "--confirm", "--history", "--verify", code=1)
+    assert {row["place"].partition("/")[0] for row in answer["traces"]} == {"backups"}
+    assert "1 backups in" in answer["gaps"][0]
+    assert "remote" in answer["gaps"][1]
+
+
+def test_no_tool_purges(room: Room) -> None:
+    assert {one.tool for one in OPERATIONS if one.module == "purge"} == {None}
+    assert room.checkout.exists()
