@@ -60,6 +60,19 @@ class Place:
     """Tools that the client sees: advice names no other."""
     is_structured: bool = False
 
+    def call(self, tool: str, given: Mapping[str, Any], progress: Callable[[int, int], None] | None = None) -> "Answer":
+        """As `call`, made from here."""
+        return call(
+            tool,
+            given,
+            data_dir=self.data_dir,
+            caller=self.caller,
+            pins=self.pins,
+            served=self.served,
+            is_structured=self.is_structured,
+            progress=progress,
+        )
+
     def memory(self, command: str) -> Any:
         """The store as this caller sees it."""
         from ai_memory.store.memory import Memory  # the store pulls in git and SQLite: no tools/list needs them
@@ -68,10 +81,19 @@ class Place:
 
 
 def call(
-    tool: str, given: Mapping[str, Any], place: Place, *, progress: Callable[[int, int], None] | None = None
+    tool: str,
+    given: Mapping[str, Any],
+    *,
+    data_dir: DataDir,
+    caller: Caller,
+    pins: Pins,
+    served: frozenset[str] = frozenset(OPERATION_BY_TOOL),
+    is_structured: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Answer:
     """The answer of one tool. Faults are answers too, so it raises none. Safe to kill at any point, as the store is."""
     operation = OPERATION_BY_TOOL[tool]
+    place = Place(data_dir, caller, pins, served, is_structured)
     try:
         return _called(operation, given, place, progress)
     except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer

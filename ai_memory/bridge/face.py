@@ -15,7 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ai_memory import __version__
 from ai_memory.bridge import completion, prompts, resources
-from ai_memory.bridge.calls import Answer, call
+from ai_memory.bridge.calls import Answer
 from ai_memory.bridge.client import Client
 from ai_memory.bridge.instructions import INSTRUCTIONS
 from ai_memory.bridge.notices import Notices, Progress, Release
@@ -89,7 +89,7 @@ class Face:
         place = await self._client.place(context)
         function = await self._in_thread(OPERATION_BY_TOOL[name].load)
         progress = Progress(context, counts=takes_progress(function))
-        work = partial(call, name, arguments, place, progress=progress.report)
+        work = partial(place.call, name, arguments, progress.report)
         answer = await progress.during(partial(self._in_thread, work))
         await self._tell_of(context, name, answer, time.monotonic() - started)
         return answer

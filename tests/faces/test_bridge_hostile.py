@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ai_memory.bridge.calls import Answer, Place, call
+from ai_memory.bridge.calls import Answer, Place
 from ai_memory.bridge.takes import example, tool_parameters
 from ai_memory.model import Caller
 from ai_memory.operations.table import OPERATION_BY_TOOL
@@ -57,7 +57,7 @@ def place(tmp_path: Path) -> Place:
     home.mkdir()
     caller = Caller(cwd=str(checkout), environ={}, home=str(home), face="bridge")
     made = Place(DataDir(tmp_path / "data"), caller)
-    assert not call("memory_write_page", {"path": "notes/a.md", "body": "# A\n\nText."}, made).is_error
+    assert not made.call("memory_write_page", {"path": "notes/a.md", "body": "# A\n\nText."}).is_error
     return made
 
 
@@ -85,12 +85,12 @@ def test_no_argument_breaks_a_tool(place: Place, tool: str, draw: Any) -> None:
     operation = OPERATION_BY_TOOL[tool]
     names = [one.name for one in tool_parameters(operation)]
     given_ = {name: draw.draw(VALUES, label=name) for name in draw.draw(st.sets(st.sampled_from([*names, "nope"])))}
-    is_sound(call(tool, {**example(operation), **given_}, place), place)
+    is_sound(place.call(tool, {**example(operation), **given_}), place)
 
 
 def test_nothing_was_written_outside_the_data_dir(place: Place, tmp_path: Path) -> None:
     for path in ("../x.md", "/tmp/x.md", "notes/../../../x.md", "notes/\0.md", "C:/x.md", "\\\\host\\x.md"):
-        answer = call("memory_write_page", {"path": path, "body": "x"}, place)
+        answer = place.call("memory_write_page", {"path": path, "body": "x"})
         assert answer.code == "invalid", (path, answer)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "home", "shop"]
     assert not list((tmp_path / "shop").iterdir())

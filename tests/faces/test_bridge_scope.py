@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cli_room import SESSION, Room
 
-from ai_memory.bridge.calls import Pins, Place, call
+from ai_memory.bridge.calls import Pins, Place
 from ai_memory.bridge.client import NAMES, agent_named, session_of
 from ai_memory.harnesses import registry
 from ai_memory.hook_places import session_uuid
@@ -28,7 +28,7 @@ def away(room: Room, tmp_path: Path) -> Place:
 
 
 def write(place: Place, **more: Any) -> Any:
-    return call("memory_write_page", {"path": "notes/a.md", "body": BODY, **more}, place)
+    return place.call("memory_write_page", {"path": "notes/a.md", "body": BODY, **more})
 
 
 def test_the_session_names_the_project_where_the_folder_cannot(room: Room, away: Place) -> None:
@@ -69,9 +69,9 @@ def test_a_session_whose_own_project_was_a_guess_names_nothing(room: Room, tmp_p
 
 
 def test_a_handoff_of_a_session_is_for_the_folder_of_the_session(room: Room, away: Place) -> None:
-    call("memory_handoff_begin", {"summary": "The till rounds."}, away)
+    away.call("memory_handoff_begin", {"summary": "The till rounds."})
     here = Caller(cwd=str(room.checkout), environ={}, home=away.caller.home, face="bridge", agent="claude-code")
-    taken = call("memory_handoff_accept", {}, Place(DataDir(room.data_dir), here))
+    taken = Place(DataDir(room.data_dir), here).call("memory_handoff_accept", {})
     assert "The till rounds." in taken.text
 
 
