@@ -105,6 +105,8 @@ class Call:
         self.data_dir = data_dir
         self.flags = flags
         self.is_off = is_off
+        self.is_staying = False
+        """Whether this process goes on after the call: see `hook_spool.kick`."""
         self.now_us = time.time_ns() // 1000
         self.process = self._agent_process()
         self.route = ""
@@ -330,7 +332,7 @@ class Call:
         policy, around = self._judged()
         is_reload = self._asks_to_reload()
         is_retold = self._is_retold() and not is_reload
-        start = self._start(around) if (is_start or is_reload or is_retold) and around.folders else None
+        start = self.start_in(around) if (is_start or is_reload or is_retold) and around.folders else None
         is_start = is_start or (is_retold and start is not None)
         was_pending = is_start and start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
         is_renewed, is_kept = was_pending, True
@@ -342,7 +344,7 @@ class Call:
         if self.agent in hook_harnesses.DRAINING and is_kept:
             return empty, self._drain
         if self._resumes_silently() and around.folders:
-            resumed = self._start(around)
+            resumed = self.start_in(around)
             resumed.source = "resume"
             resumed.is_first()  # so that no later prompt is
         if start is None or (policy.decision == "drop" and self.options.is_allowlist):
@@ -379,7 +381,7 @@ class Call:
         if self.agent in hook_harnesses.RETELLING and self.kind == "session-start":
             self._retelling().note(packet.text)
         if packet.handoff:
-            self._confirm(packet.handoff, policy)
+            self.confirm(packet.handoff, policy)
 
     def _retelling(self) -> "Retelling":
         from ai_memory import hook_retell  # only for a harness that may lose what its start was told
@@ -428,7 +430,8 @@ class Call:
             kinds.append("user-prompt")
         return self.kind in kinds and not self.subagent
 
-    def _start(self, around: "Surroundings") -> "Start":
+    def start_in(self, around: "Surroundings") -> "Start":
+        """This session's start in those folders."""
         from ai_memory import hook_outbox  # only where context can be given
 
         return hook_outbox.Start(
@@ -520,7 +523,7 @@ class Call:
             kept["process"] = self.process
         return kept
 
-    def _confirm(self, handoff: str, policy: "Policy") -> None:
+    def confirm(self, handoff: str, policy: "Policy") -> None:
         """The handoff was printed: only now it is taken for good."""
         from ai_memory import hook_event, hook_spool
 
@@ -530,7 +533,7 @@ class Call:
         event["extra"] = {"handoff": handoff}
         hook_event.clean_names(event, policy)
         hook_spool.put(self.data_dir, {key: value for key, value in event.items() if value not in (None, "")})
-        hook_spool.kick(self.data_dir, "handoff-claimed", 0)
+        hook_spool.kick(self.data_dir, "handoff-claimed", 0, is_staying=self.is_staying)
 
 
 def _in_time(look: "Callable[[], Any]") -> "Any":

@@ -39,7 +39,7 @@ _NOTHING = "Nothing to reload: memory saw no compaction of this session, and no 
 class Told:
     """What the drain left for starts in one directory. `is_current`: it tells of the pages and markers of now."""
 
-    __slots__ = ("briefs", "chars", "is_current", "mail", "messages", "open", "status")
+    __slots__ = ("briefs", "chars", "is_current", "mail_for", "messages", "open", "status")
 
     def __init__(self) -> None:
         self.briefs: dict[str, str] = {}
@@ -47,7 +47,8 @@ class Told:
         self.status = ""
         self.open: Mapping[str, Any] = {}
         self.messages = 0
-        self.mail = ""
+        self.mail_for = ""
+        """The project for which so many messages wait."""
         self.is_current = False
 
 
@@ -111,13 +112,13 @@ class Packet:
         if not entry.get("told"):  # of no project
             told.is_current = True
             return told
-        brief = self._json(f"starts/{os.path.basename(str(entry['told']))}")
+        name = os.path.basename(str(entry["told"]))
+        self._count_mail(told, name)
+        brief = self._json(f"starts/{name}")
         if not brief:
             return told
-        session, messages = brief.get("open"), brief.get("messages")
+        session = brief.get("open")
         told.open = session if isinstance(session, dict) else {}
-        told.messages = messages if isinstance(messages, int) else 0
-        told.mail = str(brief.get("mail") or "")
         is_true = self._is_true(brief)
         told.is_current = not told.chars or (is_true and self._is_of_now())
         briefs = brief.get("briefs")
@@ -125,6 +126,13 @@ class Packet:
             told.briefs = briefs
             told.status = str(brief.get("status") or "")
         return told
+
+    def _count_mail(self, told: Told, brief_name: str) -> None:
+        """How many messages wait for the project, as their senders left it (`ai_memory.capture.mail`)."""
+        mail = self._json(f"mail/{brief_name.partition('.')[0]}.json")
+        now_us = time.time_ns() // 1000
+        told.messages = sum(isinstance(until_us, int) and until_us > now_us for until_us in rows_in(mail, "until_us"))
+        told.mail_for = " ".join(str(mail.get("place") or "").split())[:200]
 
     def _entry(self) -> "Mapping[str, Any]":
         for key in self._start.keys:
@@ -162,7 +170,7 @@ class Packet:
             found.append(str(told.open.get("text") or ""))
         if told.chars and not told.is_current and not told.briefs:
             found.append(_OUTDATED)
-        return [*found, told.mail]
+        return [*found, _mail(told)]
 
     def _is_news(self, session: "Mapping[str, Any]") -> bool:
         at_us = session.get("at_us")
@@ -225,6 +233,14 @@ def _waiting(head: str, handoff: str) -> str:
     line = head.partition("\n")[0]
     what = line if line.startswith("Handoff from ") and len(line) < 200 else "A handoff"
     return f"{what}: open, not taken. memory_handoff_accept or `ai-memory handoff accept {handoff}` takes it."
+
+
+def _mail(told: Told) -> str:
+    """How many messages wait; nothing when none does, and never a word of them."""
+    if not told.messages:
+        return ""
+    what = "1 message waits" if told.messages == 1 else f"{told.messages} messages wait"
+    return f"{what} for {told.mail_for}: memory_message_pop or `ai-memory message pop` takes the oldest."
 
 
 def _status(text: str, recap: str, told: Told, waiting: "tuple[str, str] | None", *, is_given: bool) -> str:

@@ -12,7 +12,7 @@ _ai_memory() {
         *)
             if [[ -z $command ]]; then
                 command="$word"
-                case "$command" in bench | config | quarantine | handoff) ;; *) break ;; esac
+                case "$command" in bench | config | quarantine | message | handoff) ;; *) break ;; esac
             else
                 command="$command $word"
                 break
@@ -26,72 +26,90 @@ _ai_memory() {
     esac
     case "$command $prev" in
         "search --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
-        "search --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "related --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "search --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "related --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
         "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
-        "recent --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "pages --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
-        "pages --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "history --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "sessions --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "pages --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "history --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "sessions --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "session --order") COMPREPLY=($(compgen -W "asc desc" -- "$cur")); return ;;
+        "session --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "capture-turn --role") COMPREPLY=($(compgen -W "user assistant" -- "$cur")); return ;;
         "backfill --capture-mode") COMPREPLY=($(compgen -W "all allowlist" -- "$cur")); return ;;
-        "backfill --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "finalize-session --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "list-projects --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "backfill --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "finalize-session --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "list-projects --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "briefing --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "explore --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "handoff list --state") COMPREPLY=($(compgen -W "open accepted expired cancelled any" -- "$cur")); return ;;
-        "handoff list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "handoff list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "message list --box") COMPREPLY=($(compgen -W "inbox outbox" -- "$cur")); return ;;
+        "message list --state") COMPREPLY=($(compgen -W "pending claimed cancelled expired any" -- "$cur")); return ;;
+        "message list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "message cancel --box") COMPREPLY=($(compgen -W "inbox outbox" -- "$cur")); return ;;
         "install-hooks --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "install-mcp --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "install-instructions --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "install-skills --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "uninstall --only") COMPREPLY=($(compgen -W "hooks mcp instructions skills" -- "$cur")); return ;;
-        "backup-agents --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "log --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "quarantine list --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "quarantine retry --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "quarantine drop --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
-        "config show --format") COMPREPLY=($(compgen -W "md json table" -- "$cur")); return ;;
+        "backup-agents --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "log --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "quarantine list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "quarantine drop --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page append set move delete-page recent pages history sessions session backfill finalize-session list-projects where status handoff init install-hooks install-mcp install-instructions install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page recent pages history sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
+        message) words="send list pop cancel" ;;
         handoff) words="begin list show accept cancel reopen" ;;
         "search") words="-q --variant -n --limit --offset --kind --tag --tier --prefix --path-prefix --since --until --agent --session --scope --all --global --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --vector --no-vector --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "bench retrieval") words="--set --limit --abstain --no-abstain --data-dir --lock-timeout --json --help" ;;
         "bench self") words="--data-dir --lock-timeout --json --help" ;;
         "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "read-page") words="-p --path --query --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "read-page") words="-p --path --query --include-related --related-depth --max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --entity --abstract --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "edit-page") words="-p --path --old --new --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "move") words="-p --path --new --workspace --project --data-dir --lock-timeout --json --help" ;;
         "delete-page") words="-p --path --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "recent") words="-n --limit --after --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "sessions") words="--agent --open --since --until -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "session") words="--kinds --query -n --limit --offset --format --data-dir --lock-timeout --json --help" ;;
+        "sessions") words="--agent --open --since --until -n --limit --offset --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "session") words="--kinds --query --order -n --limit --offset --body-max-chars --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "capture-turn") words="--session --index --role -b --text --file --cwd --agent --data-dir --lock-timeout --json --help" ;;
         "backfill") words="--agent --since --max-sessions --dry-run --force --all-projects --capture-mode --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "finalize-session") words="--all --idle --agent --reopen --all-projects --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;
         "where") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
         "status") words="--line --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "handoff begin") words="-b --body --file --open-question --next-step --file-touched --to-agent --expires-at --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "handoff list") words="--state --all -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "briefing") words="-n --recent --settled-first --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "explore") words="-n --recent --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "handoff begin") words="-b --body --file --open-question --next-step --file-touched --to-agent --expires-at --cwd --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff list") words="--state --all -n --limit --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "handoff show") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
-        "handoff accept") words="--agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "handoff accept") words="--cwd --agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff cancel") words="--all --older-than --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
         "handoff reopen") words="--workspace --project --data-dir --lock-timeout --json --help" ;;
+        "message send") words="--to -b --body --file --subject --to-workspace --expires-at --agent --session --workspace --from-workspace --project --from-project --data-dir --lock-timeout --json --help" ;;
+        "message list") words="--box --state -n --limit --body-max-chars --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "message pop") words="--agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "message cancel") words="--all --box --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
         "install-hooks") words="--agent --scope --capture-prompts --no-capture-prompts --print --apply --data-dir --lock-timeout --json --help" ;;
         "install-mcp") words="--agent --scope --force --print --apply --data-dir --lock-timeout --json --help" ;;
         "install-instructions") words="--agent --scope --target --print --apply --data-dir --lock-timeout --json --help" ;;
+        "self-routing") words="--compact --data-dir --lock-timeout --json --help" ;;
         "install-skills") words="--agent --scope --force --print --apply --data-dir --lock-timeout --json --help" ;;
         "uninstall") words="--only --agent --purge-data --confirm --apply --data-dir --lock-timeout --json --help" ;;
         "backup-agents") words="--agent --output --format --data-dir --lock-timeout --json --help" ;;

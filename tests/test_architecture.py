@@ -67,6 +67,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
 OPTIONAL: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("fastembed", "loguru", "numpy", "onnxruntime", "tokenizers"), ("providers/",)),
     "sqlite_vec": ("store/driver.py",),
+    "toon_format": ("operations/toon.py",),
 }
 """The same for packages of extras, and for those that fastembed brings along. They are imported by name, or found."""
 

@@ -149,7 +149,8 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
     completed = dict(given)
     path = given.get("path")
     is_elsewhere = given.get("scope") not in (None, "", "project")
-    names_project = bool(given.get("project")) or is_elsewhere or (isinstance(path, str) and ":" in path)
+    is_named = bool(given.get("project") or given.get("from_project") or given.get("scopes"))
+    names_project = is_named or is_elsewhere or (isinstance(path, str) and ":" in path)
     if "workspace" in names and pins.workspace and not given.get("workspace") and not names_project:
         completed["workspace"] = pins.workspace
     if "project" in names and pins.project and not given.get("workspace") and not names_project:
@@ -161,6 +162,8 @@ def told(operation: Operation, result: Any, form: str, served: frozenset[str] = 
     """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
     if form == "json":
         return _json(_object(operation, result))
+    if form == "toon":
+        return _toon(operation, result)
     text = operation.load_text()(result)
     if operation.is_fenced:
         body = text.rstrip("\n") + "\n"
@@ -184,6 +187,12 @@ def _object(operation: Operation, result: Any) -> dict[str, Any]:
 
 def _json(answer: Mapping[str, Any]) -> str:
     return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def _toon(operation: Operation, result: Any) -> str:
+    from ai_memory.operations.toon import toon_text  # a package that few have
+
+    return neutralise(toon_text(_object(operation, result), operation.noun))
 
 
 def _has_stored_text(operation: Operation, result: Any) -> bool:

@@ -10,7 +10,7 @@ from ai_memory.operations.field import Field
 from ai_memory.operations.signature import Parameter, parameters
 from ai_memory.operations.table import Operation
 
-FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json"))
+FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json", "toon"))
 """What every tool with rows takes besides its operation's parameters."""
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType({"memory_handoff_cancel": {"handoff_id": "019ad0f0e000"}})

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from ai_memory.capture.words import count
 from ai_memory.model import Page
 from ai_memory.text.fences import fence, neutralise
-from ai_memory.text.plain import plain, plain_line
+from ai_memory.text.plain import clip, plain, plain_line
 from ai_memory.text.sanitize import sanitize
 
 MAX_PAGES = 24
@@ -97,16 +97,6 @@ def _levels(short: str, longer: str, body: str, *, is_told: bool) -> list[str]:
 def recent_line(path: str, title: str) -> tuple[str, str]:
     """Path and title as a brief lists them."""
     return _line(path), clip(_line(plain_line(sanitize(title))), TITLE_BYTES)
-
-
-def clip(text: str, limit_bytes: int) -> str:
-    """The text in at most so many bytes of UTF-8, cut between words, `…` where it was cut."""
-    content = text.encode("utf-8", "replace")
-    if len(content) <= limit_bytes:
-        return text
-    kept = content[: limit_bytes - len("…".encode())].decode("utf-8", "ignore")
-    space = kept.rfind(" ")
-    return (kept[:space] if space > len(kept) // 2 else kept).rstrip() + "…"
 
 
 def _key(frontmatter: Mapping[str, object], key: str) -> str:

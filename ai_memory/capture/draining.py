@@ -23,7 +23,7 @@ from ai_memory.capture.starts import Starts
 from ai_memory.errors import MemoryFault, StoreFault
 from ai_memory.model import MACHINE
 from ai_memory.scope.known import KnownProjects
-from ai_memory.store import audit, state, state_sessions
+from ai_memory.store import audit, messages, state, state_sessions
 from ai_memory.store.driver import DatabaseError, OperationalError
 from ai_memory.store.leftovers import sweep
 from ai_memory.store.log import Log, remove_old
@@ -399,6 +399,7 @@ class Drainer:
                     state.record_drain(connection, drain)
                     state.forget_old_events(connection, now_us)
                     audit.forget_old(connection, now_us)
+                    messages.forget_old(connection, now_us)
                     if drain.quarantined:
                         told = self._memory.mutation("quarantine", subject="events", count=drain.quarantined)
                         audit.put(connection, told)

@@ -7,8 +7,9 @@ Three kinds of files, which the hook prints from without knowing anything of pag
     starts/<project key>.brief.json   of one project: {"v": 1, "workspace", "project", "made_of", "status",
                                       "sizes", "briefs": {"4000": text, …}, "until_us",
                                       "shows": [[git path, size, mtime_ns]],
-                                      "open": {"session", "at_us", "text"} or null, "messages", "mail"}
+                                      "open": {"session", "at_us", "text"} or null}
     recaps/<session>.md               of one session that was compacted
+    mail/<project key>.json           of one project for which messages wait: see `ai_memory.capture.mail`
 
 `base` and `markers` say by which markers a directory belongs to its project and opted in, `shows` which files the texts
 come from: where one of these is gone or another one now, the hook shows nothing of it, and the drain renews it.
@@ -25,7 +26,8 @@ from ai_memory.capture import brief, recap
 from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.brief import Material
 from ai_memory.capture.handoffs import named
-from ai_memory.capture.words import count, minute
+from ai_memory.capture.mail import tell_waiting
+from ai_memory.capture.words import minute
 from ai_memory.errors import MemoryFault
 from ai_memory.hook_packet import CONTINUITY_US, KEPT_S, rows_in
 from ai_memory.model import Page, PageRef
@@ -200,7 +202,7 @@ class Starts:
             return [git_path, -1, -1]
         return [git_path, status.st_size, status.st_mtime_ns]
 
-    def _renew_project(self, snapshot: Snapshot, project: Project, chars: set[int], *, is_news: bool) -> bool:
+    def _renew_project(self, snapshot: Snapshot, project: Project, chars: set[int], *, is_news: bool) -> int:
         workspace, name = project
         present = self._read(brief_name(workspace, name))
         now_us = self._memory.clock()
@@ -208,9 +210,7 @@ class Starts:
         record |= self._briefs(snapshot, project, chars, present=present, now_us=now_us, is_news=is_news)
         with self._memory.state_reading() as connection:
             record["open"] = _open_session(connection, project, now_us=now_us) if connection is not None else None
-        waiting = 0  # mail between projects is not kept yet
-        record |= {"messages": waiting, "mail": mail_notice(waiting)}
-        return self._put(brief_name(workspace, name), record)
+        return tell_waiting(self._memory, self._outbox, project) + self._put(brief_name(workspace, name), record)
 
     def _briefs(
         self, snapshot: Snapshot, project: Project, chars: set[int], *, present: Record, now_us: int, is_news: bool
@@ -364,10 +364,5 @@ def continuity_notice(session: Session) -> str:
     return (
         f"A session of {named(session.agent)} in {session.workspace}/{session.project} has not ended. Its last event is"
         f" of {minute(session.last_at_us)}; it may still be running, and what it did was not handed over. "
-        f"`ai-memory session {name}` or memory_session tells what it did."
+        f"`ai-memory session {name}` or memory_read_session_observations tells what it did."
     )
-
-
-def mail_notice(waiting: int) -> str:
-    """How many messages wait for the project; nothing when none does."""
-    return f"{count(waiting, 'message')} for this project, not read yet." if waiting else ""

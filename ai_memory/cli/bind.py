@@ -96,7 +96,7 @@ def _command(
     options = [option for parameter in found for option in _options(parameter)]
     options += [_flag(*flag) for flag in GLOBAL_FLAGS]
     if isinstance(row, Operation) and row.noun:
-        options.append(_flag("format", "--format", "md|json|table", "Form of the rows."))
+        options.append(_flag("format", "--format", "md|json|toon|table", "Form of the rows."))
     context = SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)
     _annotate(callback, [context, *options])
     return _typer_command(row, text, callback)

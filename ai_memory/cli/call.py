@@ -26,7 +26,7 @@ class Call:
     lock_timeout_s: float = LOCK_TIMEOUT_S
     is_json: bool = False
     format: str | None = None
-    """`md`, `json` or `table`; None is what fits where stdout goes."""
+    """`md`, `json`, `toon` or `table`; None is what fits where stdout goes."""
 
     def with_flags(self, flags: Mapping[str, Any]) -> "Call":
         """The same call after more flags; a flag that was not given changes nothing."""
@@ -80,6 +80,8 @@ def _seconds(word: str) -> float:
 
 
 def _format(word: str | None) -> str | None:
-    if word is not None and word not in ("md", "json", "table"):
-        raise UsageFault(f"--format is one of md, json, table, not {echo(word)}", hint="write one of them as it stands")
+    if word is not None and word not in ("md", "json", "toon", "table"):
+        raise UsageFault(
+            f"--format is one of md, json, toon, table, not {echo(word)}", hint="write one of them as it stands"
+        )
     return word

@@ -131,6 +131,7 @@ GROUPS: dict[str, str] = {
     "bench": "How well search finds: on labelled sets, on your own pages",
     "config": "Settings: show, get, set, unset, path",
     "quarantine": "Events that could not be applied",
+    "message": "Messages between projects: send, list, pop, cancel",
     "handoff": "Open work for the next session: begin, list, show, accept, cancel, reopen",
 }
 """Names before the space of two-word commands, with their line of help."""

@@ -58,10 +58,10 @@ def _entry(row: Operation | Command) -> Entry:
     found = _parameters(row)
     flags = [(flag, parameter.field.description) for parameter in found for flag in flags_of(parameter)]
     if isinstance(row, Operation) and row.noun:
-        flags.append(("--format", "md, json or table"))
+        flags.append(("--format", "md, json, toon or table"))
     choices = {flag: parameter.choices for parameter in found for flag in flags_of(parameter) if parameter.choices}
     if isinstance(row, Operation) and row.noun:
-        choices["--format"] = ("md", "json", "table")
+        choices["--format"] = ("md", "json", "toon", "table")
     words = {"": next((p.choices for p in found if p.field.positional and p.choices), ())}
     return Entry(row.name, row.title, tuple(flags), choices | words)
 

@@ -51,7 +51,7 @@ def cli_page() -> str:
             under a plural noun, `gaps` (what failed) and `omitted` (rows left out). A fault is
             `{"v":1,"ok":false,"error":{"code","message","hint"}}`, where `code` is `not_found`, `invalid`,
             `conflict`, `busy`, `refused_scope` or `internal`.
-            Commands with rows take `--format md|json|table`.
+            Commands with rows take `--format md|json|toon|table`.
             """
         ),
         "\n| exit code | meaning |\n|---|---|",
@@ -103,6 +103,13 @@ def _meaning(parameter: Parameter) -> str:
     return "; ".join([text, *notes])
 
 
+def _argument(parameter: Parameter) -> str:
+    """What a tool's argument means, its other names, and whether `tools/list` names it."""
+    aliases = ", ".join(f"`{alias}`" for alias in parameter.field.aliases)
+    called = [f"also called {aliases}"] if aliases else []
+    return "; ".join([_meaning(parameter), *called, *(["not listed"] if parameter.field.is_unlisted else [])])
+
+
 def _again(parameter: Parameter) -> str:
     return "; may be repeated" if parameter.type == "array" else ""
 
@@ -116,9 +123,13 @@ def mcp_page() -> str:
             """
             `ai-memory mcp-bridge` serves these tools over stdio. Profile `core`, the default, is what most agents need,
             `full` has all; `--profile` also takes names of tools. Answers are text. Tools with rows take `format`:
-            `md` or `json`. With `--structured` answers hold an object, too, and tools have output schemas, in which
-            nothing is null: a member that has no value is left out. [mcp-protocol.md](mcp-protocol.md) tells of
-            prompts, resources, scope and errors.
+            `md`, `json` or `toon`, which needs the extra `toon`. With `--structured` answers hold an object, too, and
+            tools have output schemas, in which nothing is null: a member that has no value is left out.
+            [mcp-protocol.md](mcp-protocol.md) tells of prompts, resources, scope and errors.
+
+            An argument that is not listed is taken, though `tools/list` does not name it: what is seldom wanted costs
+            no tokens. `max_bytes` gives the rows of an answer that much room, as compact JSON; a token is about four
+            bytes. What has no room is counted in `omitted`, what is cut ends in `…`.
 
             A line that cannot be read as JSON is answered with the id null and -32700. A message that is no request,
             or is nested too deeply and has an id that can be found all the same, gets -32600 under its id.
@@ -134,7 +145,7 @@ def _tool(row: Operation) -> str:
     found = parameters(row.load(), "bridge")
     hints = {"read-only": row.read_only, "destructive": row.destructive, "idempotent": row.idempotent}
     told = ", ".join([f"profile {row.profile}", *(word for word, holds in hints.items() if holds)])
-    rows = "".join(f"| `{one.name}` | {one.type} | {_meaning(one)} |\n" for one in found)
+    rows = "".join(f"| `{one.name}` | {one.type} | {_argument(one)} |\n" for one in found)
     text = tool_text(row.load())
     table = f"| argument | type | meaning |\n|---|---|---|\n{rows}"
     return f"## `{row.tool}`\n\n{text}\n\n{told}; command `{row.name}`\n\n{table}"

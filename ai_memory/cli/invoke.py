@@ -60,6 +60,11 @@ def _print(row: Operation, result: Any, call: Call) -> None:
     if call.is_json:
         print(json_text(answer_json(result)))
         return
+    if call.format == "toon" and row.noun:
+        from ai_memory.operations.toon import toon_text  # a package that few have
+
+        print(shown(toon_text(answer_json(result), row.noun)))
+        return
     scope = getattr(result, "scope", None)
     if scope is not None and not row.tells_scope:
         say(shown(scope_line(scope)))

@@ -1,7 +1,7 @@
 """Claude Desktop: a chat with MCP servers and without hooks. Its Code tab runs Claude Code's."""
 
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, McpFile
+from ai_memory.harnesses.record import TELLS_TURNS, Harness, McpFile
 from ai_memory.harnesses.shapes_events import stdio
 
 
@@ -24,5 +24,5 @@ CLAUDE_DESKTOP = Harness(
         "Its chats are not captured: it has no hooks.",
         "The Windows Store keeps its settings under a name of its own: there the entry is pasted by hand.",
     ),
-    notes=("Its Code tab runs Claude Code's hooks and is captured as Claude Code.",),
+    notes=(TELLS_TURNS, "Its Code tab runs Claude Code's hooks and is captured as Claude Code."),
 )

@@ -3,7 +3,7 @@
 from ai_memory.harnesses.edits import Json
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, McpFile
+from ai_memory.harnesses.record import TELLS_TURNS, Harness, McpFile
 from ai_memory.harnesses.shapes_events import stdio
 
 
@@ -26,5 +26,8 @@ MUSE = Harness(
     project_instructions="AGENTS.md",
     restart="Start a new session.",
     refuses=("Its sessions are not captured: what its hooks are given and may answer is not documented.",),
-    notes=("Without `schema_version` its settings file makes every command fail: it is set where it is missing.",),
+    notes=(
+        TELLS_TURNS,
+        "Without `schema_version` its settings file makes every command fail: it is set where it is missing.",
+    ),
 )

@@ -41,6 +41,10 @@ class Proof(StrEnum):
     """Its maker's pages, or the source of others that support it, say so."""
 
 
+TELLS_TURNS = "Its agent can tell turn by turn with memory_capture_turn; ask for that in its instructions."
+"""Note of a harness that runs no hooks of ours but speaks to our MCP server."""
+
+
 @dataclass(frozen=True, slots=True)
 class HookFile:
     """Where a harness is told to run our hook, and how that looks."""

@@ -3,7 +3,7 @@
 from ai_memory.harnesses.edits import Json
 from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
-from ai_memory.harnesses.record import Harness, McpFile
+from ai_memory.harnesses.record import TELLS_TURNS, Harness, McpFile
 from ai_memory.harnesses.shapes_events import stdio
 
 
@@ -29,4 +29,5 @@ ZED = Harness(
     ),
     project_instructions="AGENTS.md",
     refuses=("Its sessions are not captured: it has no hooks. External agents in its panel run their own.",),
+    notes=(TELLS_TURNS,),
 )

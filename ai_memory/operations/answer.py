@@ -17,7 +17,7 @@ def answer_json(result: Any) -> dict[str, Any]:
     """
     answer: dict[str, Any] = {"v": JSON_FORMAT, "ok": True, "scope": None}
     for field in fields(result):
-        value = _json(getattr(result, field.name))
+        value = as_json(getattr(result, field.name))
         answer |= value if field.metadata.get("flat") else {field.name: value}
     return answer
 
@@ -40,7 +40,8 @@ def note_lines(result: Any) -> list[str]:
     return [*lines, f"note: {omitted} more left out"] if omitted else lines
 
 
-def _json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """A part of a result as JSON holds it."""
     match value:
         case Scope():
             return {"workspace": value.workspace, "project": value.project, "resolved_by": value.resolved_by.value}
@@ -49,9 +50,9 @@ def _json(value: Any) -> Any:
         case str() | int() | float() | bool() | None:
             return value
         case Mapping():
-            return {str(key): _json(entry) for key, entry in value.items()}
+            return {str(key): as_json(entry) for key, entry in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [_json(entry) for entry in value]
+            return [as_json(entry) for entry in value]
         case _ if is_dataclass(value):
-            return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+            return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     return str(value)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
 
 
-def told_changes(pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def told_changes(pairs: Iterable[tuple[str, str]], *, written: str = "page") -> tuple[str, ...]:
     """What cleaning did to texts, from (given, kept) pairs: secrets and control characters, each with their number."""
     changed = [(given, kept) for given, kept in pairs if given != kept]
     labels = sum(max(0, kept.count(MARK) - given.count(MARK)) for given, kept in changed)
@@ -26,7 +26,7 @@ def told_changes(pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         notes.append(
             "a control character was removed" if controls == 1 else f"{controls} control characters were removed"
         )
-    return tuple(f"{note} before the page was written" for note in notes)
+    return tuple(f"{note} before the {written} was written" for note in notes)
 
 
 def _controls(text: str) -> int:

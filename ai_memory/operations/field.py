@@ -30,9 +30,11 @@ class Field:
     """The CLI reads it from stdin when it is `-`, and from a file with `--file`."""
     metavar: str = ""
     face: Literal["both", "cli", "bridge"] = "both"
-    """The only face that shows it."""
+    """The only face that has it."""
+    is_unlisted: bool = False
+    """The bridge takes it, the schema does not name it: what is seldom wanted must not cost tokens in every session."""
 
 
-Workspace = Annotated[str | None, Field("workspace, when not the current one")]
-ProjectName = Annotated[str | None, Field("project, when not the current one")]
+Workspace = Annotated[str | None, Field("another workspace")]
+ProjectName = Annotated[str | None, Field("another project")]
 Limit = Annotated[int, Field("rows at most", ge=1, le=100, aliases=("n", "top_k"), flags=("-n", "--limit"))]

@@ -15,6 +15,7 @@ from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.handoff_desk import (
     ID_SHOWN,
     AgentFlag,
+    FolderFlag,
     HandoffDesk,
     HandoffRow,
     SessionFlag,
@@ -24,6 +25,7 @@ from ai_memory.operations.handoff_desk import (
     handoff_of,
     handoff_row,
     is_over,
+    seen_from,
 )
 from ai_memory.operations.scoping import resolve
 from ai_memory.scrub import strip_private
@@ -61,6 +63,7 @@ def handoff_begin(
     files_touched: Annotated[tuple[str, ...], Field("paths", max_length=MAX_ENTRIES, flags=("--file-touched",))] = (),
     to_agent: Annotated[str | None, Field("whom it is meant for; a note")] = None,
     expires_at: Annotated[str | None, Field("default: in two weeks")] = None,
+    cwd: FolderFlag = None,
     agent: AgentFlag = None,
     session_id: SessionFlag = None,
     workspace: Workspace = None,
@@ -69,8 +72,9 @@ def handoff_begin(
     """Leave open work to the next session of this project.
     It is shown once, to whoever starts or accepts first.
     """
+    refuse_secrets(memory, agent=to_agent, expiry=expires_at, folder=cwd)
+    memory = seen_from(memory, cwd)
     now_us = memory.clock()
-    refuse_secrets(memory, agent=to_agent, expiry=expires_at)
     scope = resolve(memory, workspace, project, write=True)
     sender = asking(memory, agent, session_id, cwd=folder_in(memory, scope))
     desk = HandoffDesk(memory)

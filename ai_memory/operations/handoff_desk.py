@@ -1,7 +1,9 @@
 """What the operations on handoffs share: the rows they answer with, finding one by its id, and who asks."""
 
 import re
+from copy import copy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.capture import handoffs
@@ -36,6 +38,7 @@ _WHOLE_ID = re.compile(r"[0-9a-f]{32}")
 
 HandoffId = Annotated[str | None, Field("id, or how it begins", positional=True, metavar="ID")]
 AgentFlag = Annotated[str | None, Field("agent that does it", face="cli")]
+FolderFlag = Annotated[str | None, Field("folder it is about, when not this one", is_unlisted=True)]
 SessionFlag = Annotated[str | None, Field("session that does it", flags=("--session",), face="cli")]
 
 
@@ -136,6 +139,17 @@ def find_by_id(snapshot: Snapshot, name: str) -> Page:
     if len(found) > 1:
         raise Conflict(f"several handoffs begin with {wanted}", hint="give more digits of the id")
     return next(iter(found.values()))
+
+
+def seen_from(memory: "Memory", cwd: str | None) -> "Memory":
+    """The memory as it is seen from that folder. Errors: UsageFault for one that is not absolute."""
+    if not cwd:
+        return memory
+    if not Path(cwd).is_absolute():
+        raise UsageFault(f"{echo(cwd)} is no absolute path", hint="name the folder from its root, or leave cwd out")
+    other = copy(memory)
+    other.caller = replace(memory.caller, cwd=cwd, roots=())
+    return other
 
 
 class HandoffDesk:

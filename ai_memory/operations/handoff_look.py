@@ -7,7 +7,8 @@ from ai_memory.capture import handoffs
 from ai_memory.capture.handoffs import HandoffState
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Scope
-from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
+from ai_memory.operations.budget import MaxBytes, shortened_rows
+from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.handoff_desk import (
     HandoffId,
     HandoffRow,
@@ -41,7 +42,8 @@ def handoff_list(
     *,
     state: Annotated[State, Field("which ones")] = "open",
     is_everywhere: Annotated[bool, Field("of all projects", aliases=("all",), flags=("--all",))] = False,
-    limit: Limit = 20,
+    limit: Annotated[int, Field("rows at most", ge=1, le=200, flags=("-n", "--limit"))] = 50,
+    max_bytes: MaxBytes = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> ListedHandoffs:
@@ -53,7 +55,8 @@ def handoff_list(
         place = (workspace, project) if is_everywhere else (scope.workspace, scope.project)
         rows, faults = rows_of(snapshot, *place, state=state, now_us=memory.clock())
         gaps = (*snapshot.gaps, *faults)
-    return ListedHandoffs(scope, tuple(rows[:limit]), gaps, max(0, len(rows) - limit))
+    shown = shortened_rows(rows[:limit], max_bytes, text="title")
+    return ListedHandoffs(scope, shown, gaps, len(rows) - len(shown))
 
 
 def rows_of(

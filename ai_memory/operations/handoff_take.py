@@ -18,6 +18,7 @@ from ai_memory.operations.field import ProjectName, Workspace
 from ai_memory.operations.handoff_desk import (
     ID_SHOWN,
     AgentFlag,
+    FolderFlag,
     HandoffDesk,
     HandoffId,
     HandoffRow,
@@ -28,6 +29,7 @@ from ai_memory.operations.handoff_desk import (
     handoff_of,
     handoff_row,
     is_over,
+    seen_from,
 )
 from ai_memory.operations.handoff_look import rows_of
 from ai_memory.operations.scoping import resolve
@@ -57,6 +59,7 @@ def handoff_accept(
     memory: "Memory",
     *,
     handoff_id: HandoffId = None,
+    cwd: FolderFlag = None,
     agent: AgentFlag = None,
     session_id: SessionFlag = None,
     workspace: Workspace = None,
@@ -65,6 +68,7 @@ def handoff_accept(
     """Take the open work that waits for this folder or project.
     Only when no handoff stands in your context. Each is given once.
     """
+    memory = seen_from(memory, cwd)
     scope = resolve(memory, workspace, project, write=handoff_id is None, leaves=True)
     folder = folder_in(memory, scope)
     taker = asking(memory, agent, session_id, cwd=folder)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.budget import MaxBytes, shortened_rows
 from ai_memory.operations.configured import configured, stopwords
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
+from ai_memory.operations.related import RelatedPage, around, related_lines
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.unscoped import resolve_for
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
-Everywhere = Annotated[bool, Field("all projects of all workspaces", flags=("--all",), face="cli")]
+Everywhere = Annotated[
+    bool, Field("all projects of all workspaces", aliases=("global",), flags=("--all",), is_unlisted=True)
+]
 Tier = Literal["working", "episodic", "semantic", "procedural"]
+MAX_RELATED = 50
 Sort = Literal["path", "-path", "updated", "-updated", "title", "-title"]
 
 
@@ -57,6 +62,8 @@ class ReadPage:
     expired: bool
     gaps: tuple[str, ...]
     omitted: int = 0
+    related: tuple[RelatedPage, ...] = ()
+    """With `include_related`: nearest first."""
 
 
 def read_page(
@@ -64,6 +71,9 @@ def read_page(
     *,
     path: Annotated[str | None, Field("page path", flags=("-p", "--path"), positional=True)] = None,
     query: Annotated[str | None, Field("best match, when no path", aliases=("q", "search"))] = None,
+    include_related: Annotated[bool, Field("also name pages around it")] = False,
+    related_depth: Annotated[int, Field("links to follow to them", ge=1, le=3, is_unlisted=True)] = 1,
+    max_bytes: MaxBytes = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> ReadPage:
@@ -85,10 +95,17 @@ def read_page(
             scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
             page = _best(snapshot, query or "", scope, stopwords(configured(memory)))
         links = _links(snapshot, page.ref)
+        near = around(snapshot, page.ref, related_depth, memory.clock()) if include_related else []
         gaps = (*snapshot.gaps, *asked, *([in_full(page.fault)] if page.fault else []))
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
     found_by: Literal["path", "query"] = "query" if path is None else "path"
-    return ReadPage(scope, (_full(page, links),), found_by, expired, gaps)
+    whole = _full(page, links)
+    (shown,) = shortened_rows((whole,), max_bytes)
+    if shown.body != whole.body:
+        left = len(whole.body.encode()) - len(shown.body.encode())
+        gaps = (*gaps, f"the body is cut: {left:,} of {len(whole.body.encode()):,} bytes are left out")
+    more = max(0, len(near) - MAX_RELATED)
+    return ReadPage(scope, (shown,), found_by, expired, gaps, more, tuple(near[:MAX_RELATED]))
 
 
 def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[str]) -> Page:
@@ -152,6 +169,8 @@ def read_page_text(result: ReadPage) -> str:
         ]
         if targets:
             lines += ["", f"{heading}: {', '.join(targets)}"]
+    if result.related:
+        lines += ["", "pages around it:", *related_lines(result.related, result.scope)]
     return "\n".join(lines)
 
 
@@ -174,6 +193,7 @@ def recent(
     *,
     limit: Limit = 10,
     after: Annotated[str | None, Field("`next` of the answer before")] = None,
+    max_bytes: MaxBytes = None,
     everywhere: Everywhere = False,
     workspace: Workspace = None,
     project: ProjectName = None,
@@ -186,8 +206,11 @@ def recent(
         cursor = _cursor(after) if after else None
         found, omitted = _newest(snapshot, None if everywhere else scope, cursor, limit)
         gaps = (*snapshot.gaps, *untold)
-    following = f"{found[-1].updated_at_us}:{found[-1].ref}" if omitted else None
-    return RecentPages(scope, tuple(map(page_row, found)), following, gaps, omitted)
+    rows = shortened_rows(tuple(map(page_row, found)), max_bytes, text="title")
+    omitted += len(found) - len(rows)
+    last = found[len(rows) - 1] if rows else None
+    following = f"{last.updated_at_us}:{last.ref}" if omitted and last else None
+    return RecentPages(scope, rows, following, gaps, omitted)
 
 
 def _newest(

@@ -1,5 +1,6 @@
 """Pages around a page, by their links."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,12 +58,12 @@ def related(
         scope, ref = locate(memory, path, workspace, project, write=False, snapshot=snapshot)
         if snapshot.page(ref) is None:
             raise NotFound(f"no page {ref}", hint="ai-memory pages lists what there is")
-        found = _around(snapshot, ref, depth, now_us)
+        found = around(snapshot, ref, depth, now_us)
         gaps = tuple(snapshot.gaps)
     return Related(scope, tuple(found[:limit]), gaps, max(0, len(found) - limit))
 
 
-def _around(snapshot: "Snapshot", start: PageRef, depth: int, now_us: int) -> list[RelatedPage]:
+def around(snapshot: "Snapshot", start: PageRef, depth: int, now_us: int) -> list[RelatedPage]:
     """Breadth first, each page once, by its shortest way; pages that expired are passed over."""
     seen = {start}
     ring = [start]
@@ -97,8 +98,13 @@ def related_text(result: Related) -> str:
     """One line a page, nearest first."""
     if not result.pages:
         return "no links lead from or to it"
-    return "\n".join(
-        f"{'  ' * (row.distance - 1)}- {label_from(Address(row.workspace, row.project, row.path), result.scope)}"
+    return "\n".join(related_lines(result.pages, result.scope))
+
+
+def related_lines(rows: Sequence[RelatedPage], scope: Scope) -> list[str]:
+    """One line a page, indented by its distance."""
+    return [
+        f"{'  ' * (row.distance - 1)}- {label_from(Address(row.workspace, row.project, row.path), scope)}"
         f" · {row.title} · {row.via} ({row.from_path})"
-        for row in result.pages
-    )
+        for row in rows
+    ]

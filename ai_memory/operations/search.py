@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
 from ai_memory.model import Scope
+from ai_memory.operations.budget import MaxBytes
 from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.read import Tier
@@ -101,7 +102,7 @@ class Found:
     """With `explain`."""
 
 
-_Since = Annotated[str | None, Field("changed since: 7d, 2026-05-01", face="cli")]
+_Since = Annotated[str | None, Field("changed since: 7d, 2026-05-01", is_unlisted=True)]
 
 
 def search(
@@ -110,39 +111,45 @@ def search(
     query: Annotated[str, Field("words or a question", aliases=("q", "search"), positional=True, joined=True)],
     variants: Annotated[
         tuple[str, ...],
-        Field("the question in other words (up to 3)", max_length=3, flags=("-q", "--variant"), face="cli"),
+        Field("the question in other words (up to 3)", max_length=3, flags=("-q", "--variant"), is_unlisted=True),
     ] = (),
     limit: Limit = 10,
-    offset: Annotated[int, Field("hits to skip", ge=0, face="cli")] = 0,
-    kind: Annotated[str | None, Field("only this kind", face="cli")] = None,
-    tag: Annotated[str | None, Field("only with this tag", face="cli")] = None,
-    tier: Annotated[Tier | None, Field("only this tier", face="cli")] = None,
+    offset: Annotated[int, Field("hits to skip", ge=0, is_unlisted=True)] = 0,
+    kind: Annotated[str | None, Field("only this kind", is_unlisted=True)] = None,
+    tag: Annotated[str | None, Field("only with this tag", is_unlisted=True)] = None,
+    tier: Annotated[Tier | None, Field("only this tier", is_unlisted=True)] = None,
     prefix: Annotated[
-        str | None, Field("only paths that begin so", flags=("--prefix", "--path-prefix"), face="cli")
+        str | None,
+        Field(
+            "only paths that begin so", aliases=("path_prefix",), flags=("--prefix", "--path-prefix"), is_unlisted=True
+        ),
     ] = None,
     since: _Since = None,
-    until: Annotated[str | None, Field("changed before", face="cli")] = None,
-    agent: Annotated[str | None, Field("only pages about sessions of this agent", face="cli")] = None,
-    session: Annotated[str | None, Field("only pages that this session is evidence of", face="cli")] = None,
+    until: Annotated[str | None, Field("changed before", is_unlisted=True)] = None,
+    agent: Annotated[str | None, Field("only pages about sessions of this agent", is_unlisted=True)] = None,
+    session: Annotated[str | None, Field("only pages that this session is evidence of", is_unlisted=True)] = None,
     scopes: Annotated[
         tuple[str, ...],
-        Field("project to search: NAME or WORKSPACE/NAME", max_length=25, flags=("--scope",), face="cli"),
+        Field("project to search: NAME or WORKSPACE/NAME", max_length=25, flags=("--scope",), is_unlisted=True),
     ] = (),
     everywhere: Annotated[
-        bool, Field("all projects of all workspaces", flags=("--all", "--global"), face="cli")
+        bool,
+        Field("all projects of all workspaces", aliases=("global",), flags=("--all", "--global"), is_unlisted=True),
     ] = False,
-    include_expired: Annotated[bool, Field("also pages past their expiry", face="cli")] = False,
-    include_superseded: Annotated[bool, Field("also pages that another one replaced", face="cli")] = False,
-    pin_first: Annotated[bool, Field("pinned pages before the hits", face="cli")] = False,
-    following: Annotated[int, Field("passages shown after the best one", ge=0, le=2, face="cli")] = 0,
-    max_bytes: Annotated[int | None, Field("room for the hits, in bytes", ge=200, face="cli")] = None,
-    max_tokens: Annotated[int | None, Field("room for the hits, in tokens", ge=50, face="cli")] = None,
+    include_expired: Annotated[bool, Field("also pages past their expiry", is_unlisted=True)] = False,
+    include_superseded: Annotated[bool, Field("also pages that another one replaced", is_unlisted=True)] = False,
+    pin_first: Annotated[bool, Field("pinned pages before the hits", is_unlisted=True)] = False,
+    following: Annotated[int, Field("passages shown after the best one", ge=0, le=2, is_unlisted=True)] = 0,
+    max_bytes: MaxBytes = None,
+    max_tokens: Annotated[int | None, Field("room for the hits, in tokens", ge=50, is_unlisted=True)] = None,
     abstain: Annotated[
         bool,
-        Field("say that nothing answers rather than show the nearest", flags=("--abstain/--no-abstain",), face="cli"),
+        Field(
+            "say that nothing answers rather than show the nearest", flags=("--abstain/--no-abstain",), is_unlisted=True
+        ),
     ] = True,
-    vector: Annotated[bool, Field("also look by vectors", flags=("--vector/--no-vector",), face="cli")] = True,
-    explain: Annotated[bool, Field("show legs, factors and timings", face="cli")] = False,
+    vector: Annotated[bool, Field("also look by vectors", flags=("--vector/--no-vector",), is_unlisted=True)] = True,
+    explain: Annotated[bool, Field("show legs, factors and timings", is_unlisted=True)] = False,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> Found:
@@ -293,7 +300,7 @@ def _raw_packed(rows: tuple[RawHit, ...], room: int) -> tuple[RawHit, ...]:
 
 def search_text(result: Found) -> str:
     """Two lines a hit: where it is, and the part that matched. With `explain`, why."""
-    lines = [line for hit in result.hits for line in _hit_lines(hit, result.scope)]
+    lines = [line for hit in result.hits for line in hit_lines(hit, result.scope)]
     if not result.hits:
         lines.append("nothing relevant found" if result.abstained else "no results")
     if result.raw_hits:
@@ -306,7 +313,8 @@ def search_text(result: Found) -> str:
     return "\n".join(lines)
 
 
-def _hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
+def hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
+    """Where the hit is and the part that matched, as `search` shows it."""
     name = label_from(Address(hit.workspace, hit.project, hit.path), scope)
     part = f" › {hit.heading}" if hit.heading and hit.heading != hit.title else ""
     mark = " · pinned" if hit.pinned else ""

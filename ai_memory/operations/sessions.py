@@ -1,17 +1,18 @@
 """Sessions: which there are, and what was observed in one. Nothing here changes anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.hook_harnesses import KINDS
 from ai_memory.model import PageRef, Scope
+from ai_memory.operations.budget import MaxBytes, shortened_rows
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.unscoped import resolve_for, resolve_if_told
-from ai_memory.text.times import parse_moment
+from ai_memory.text.times import DAY_US, parse_moment
 
 if TYPE_CHECKING:
     from ai_memory.store.driver import Connection
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from ai_memory.store.state_sessions import Observation, Session
 
 STORED_KINDS = (*KINDS, "handoff-claimed")
+TOOL_CHARS = 4_000
+"""Of each text that a model is shown, unless it asks for more; a person is shown all of it."""
+LATEST_US = 30 * DAY_US
+"""A session without an event for longer is not what "the last one" means."""
 AgentName = Annotated[str | None, Field("only this agent's", metavar="AGENT")]
 SessionName = Field("id, its beginning, or the agent's own id", positional=True, aliases=("session_id",))
 
@@ -103,6 +108,7 @@ def sessions(
     until: Annotated[str | None, Field("last active before it")] = None,
     limit: Annotated[int, Field("rows at most", ge=1, le=1000, flags=("-n", "--limit"))] = 20,
     offset: Annotated[int, Field("rows to skip", ge=0)] = 0,
+    max_bytes: MaxBytes = None,
     everywhere: Everywhere = False,
     workspace: Workspace = None,
     project: ProjectName = None,
@@ -127,6 +133,7 @@ def sessions(
         total = count_sessions(connection, wanted) if connection is not None else 0
         found = listed(connection, wanted, limit=limit, offset=offset) if connection is not None else []
         rows = session_rows(connection, snapshot, found) if connection is not None else ()
+        rows = shortened_rows(rows, max_bytes, text="title")
         gaps = (*snapshot.gaps, *untold)
     return ListedSessions(scope, rows, total, gaps, max(0, total - offset - len(rows)))
 
@@ -173,6 +180,8 @@ class ReadSession:
     observations: tuple[ObservationRow, ...]
     total: int
     """Observations that fit, on all pages."""
+    order: str
+    body_max_chars: int | None
     gaps: tuple[str, ...]
     omitted: int
 
@@ -180,13 +189,20 @@ class ReadSession:
 def session(
     memory: "Memory",
     *,
-    session: Annotated[str, SessionName],
+    session: Annotated[
+        str | None, replace(SessionName, description=f"{SessionName.description}; else the latest")
+    ] = None,
     kinds: Annotated[tuple[str, ...], Field("only these kinds, comma between two", metavar="KIND,…")] = (),
     query: Annotated[str | None, Field("only what holds one of these words, best first", aliases=("q",))] = None,
-    limit: Annotated[int, Field("observations at most", ge=1, le=1000, flags=("-n", "--limit"))] = 20,
+    order: Annotated[Literal["asc", "desc"], Field("by time")] = "asc",
+    limit: Annotated[int, Field("observations at most", ge=1, le=1000, flags=("-n", "--limit"))] = 50,
     offset: Annotated[int, Field("observations to skip", ge=0)] = 0,
+    body_max_chars: Annotated[int | None, Field("characters of each text; of a tool 4000", ge=200, le=16_384)] = None,
+    max_bytes: MaxBytes = None,
+    workspace: Workspace = None,
+    project: ProjectName = None,
 ) -> ReadSession:
-    """Read one session as it was captured: prompts, tool calls, failures, in full.
+    """Read one session as it was captured: prompts, tool calls, failures, each with its id.
     Use it when the session's page or a search hit does not tell enough.
     """
     from ai_memory.search.prepare import terms
@@ -200,26 +216,56 @@ def session(
         raise UsageFault("query is empty", hint="name a word, or leave it out")
     words = terms(query) if query is not None else None
     with memory.reading() as snapshot, memory.state_reading() as connection:
-        scope, untold = resolve_if_told(memory, None, None, snapshot=snapshot)
+        scope, untold = resolve_if_told(memory, workspace, project, snapshot=snapshot)
         if connection is None:
-            raise no_session_yet(session)
-        found = state_sessions.find_session(connection, session)
+            raise no_session_yet(session or "")
+        found = state_sessions.find_session(connection, session) if session else _latest(memory, connection, scope)
         total = session_lookup.count_observations(connection, found.id, words=words, kinds=wanted)
         if words is None:
-            rows = state_sessions.observations(connection, found.id, kinds=wanted, limit=limit, offset=offset)
+            rows = state_sessions.observations(
+                connection, found.id, kinds=wanted, limit=limit, offset=offset, is_newest_first=order == "desc"
+            )
         else:
             rows = session_lookup.search_observations(
                 connection, words, session=found.id, kinds=wanted, limit=limit, offset=offset
             )
         [row] = session_rows(connection, snapshot, [found])
         gaps = (*snapshot.gaps, *untold)
-    told = tuple(map(observation_row, rows))
-    return ReadSession(scope, row, told, total, gaps, max(0, total - offset - len(told)))
+    if body_max_chars is None and memory.caller.face == "bridge":
+        body_max_chars = TOOL_CHARS
+    told = tuple(_cut(observation_row(one), body_max_chars) for one in rows)
+    told = shortened_rows(told, max_bytes, text="output")
+    return ReadSession(scope, row, told, total, order, body_max_chars, gaps, max(0, total - offset - len(told)))
+
+
+def _latest(memory: "Memory", connection: "Connection", scope: Scope | None) -> "Session":
+    """The session that is meant where none is named. Errors: NotFound."""
+    from ai_memory.store.state_sessions import latest_to_read
+
+    found = None
+    if scope is not None:
+        since_us, asking = memory.clock() - LATEST_US, memory.caller.session_id or ""
+        place = (scope.workspace, scope.project)
+        found = latest_to_read(connection, *place, since_us=since_us, cwd=memory.caller.cwd or "", but=asking)
+    if found is None:
+        raise NotFound("no session of this project", hint="`ai-memory sessions --all` lists those of every project")
+    return found
+
+
+def _cut(row: ObservationRow, most: int | None) -> ObservationRow:
+    """The row with each text in at most so many characters, `…` where it was cut; None cuts nothing."""
+    if most is None:
+        return row
+    texts = {name: getattr(row, name) for name in ("input", "output", "text")}
+    long = {name: text[: most - 1] + "…" for name, text in texts.items() if len(text) > most}
+    return replace(row, **long) if long else row
 
 
 def no_session_yet(name: str) -> NotFound:
     """No session of that name, since none was captured."""
-    return NotFound(f"no session {name}", hint="no session was captured yet: hooks or `ai-memory hook` do that")
+    return NotFound(
+        f"no session {name}".rstrip(), hint="no session was captured yet: hooks or `ai-memory hook` do that"
+    )
 
 
 def observation_row(row: "Observation") -> ObservationRow:
@@ -257,6 +303,6 @@ def session_text(result: ReadSession) -> str:
 
 def _told(one: ObservationRow) -> list[str]:
     agent = f"subagent {one.agent_id}" if one.agent_id else ""
-    head = " · ".join(filter(None, ("## " + one.at, one.kind, one.tool, one.outcome, agent, one.flags)))
+    head = " · ".join(filter(None, ("## " + one.at, one.kind, one.tool, one.outcome, agent, one.flags, one.event_id)))
     parts = [("", one.text), ("input: ", one.input), ("output: ", one.output)]
     return [" ".join(head.splitlines()), *(f"{name}{text}" for name, text in parts if text)]

@@ -99,8 +99,12 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 
 def json_schema(found: tuple[Parameter, ...]) -> dict[str, Any]:
-    """A flat object schema: no `$ref`, no combinators, no nullable unions; what may be null is not in `required`."""
-    schema: dict[str, Any] = {"type": "object", "properties": {p.name: _property(p) for p in found}}
+    """A flat object schema: no `$ref`, no combinators, no nullable unions; what may be null is not in `required`.
+
+    Parameters that are not listed are left out: they are taken all the same.
+    """
+    listed = [p for p in found if not p.field.is_unlisted]
+    schema: dict[str, Any] = {"type": "object", "properties": {p.name: _property(p) for p in listed}}
     required = [p.name for p in found if p.is_required]
     return schema | {"required": required} if required else schema
 

@@ -96,6 +96,21 @@ class LockState:
 
 
 @dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What this memory can do here; what is missing costs some recall and nothing else."""
+
+    embedder: str | None
+    """Provider and model that make vectors; None: full text alone."""
+    vectors: int
+    parts: int
+    """Parts of pages, of which so many have a vector of that embedder."""
+    rerank: str | None
+    sqlite_extensions: bool
+    is_degraded: bool
+    """`degraded` says by what."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     version: str
     data_dir: str
@@ -111,6 +126,7 @@ class Status:
     lock: LockState | None
     capture: CaptureState
     vectors: VectorState
+    capabilities: Capabilities
     degraded: tuple[str, ...]
     """One sentence for each thing that is not as it must be."""
     gaps: tuple[str, ...]
@@ -170,9 +186,22 @@ def status(
         _lock(memory),
         capture,
         vectors,
+        _capabilities(vectors, settings, is_degraded=bool(problems)),
         tuple(problems),
         gaps,
         told,
+    )
+
+
+def _capabilities(state: VectorState, settings: Config, *, is_degraded: bool) -> Capabilities:
+    row, reranker = state.encoder, settings.rerank.provider
+    return Capabilities(
+        embedder=f"{row.provider} {row.model}" if row else None,
+        vectors=state.vectors,
+        parts=state.vectors + state.missing,
+        rerank=None if reranker == "none" else reranker,
+        sqlite_extensions=driver.HAS_EXTENSIONS,
+        is_degraded=is_degraded,
     )
 
 
@@ -320,6 +349,7 @@ def status_text(result: Status) -> str:
         ("project", _project_words(result.scope, result.project_pages)),
         ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts"),
         ("vectors", vector_words(result.vectors)),
+        ("recall", _recall_words(result.capabilities)),
         ("links", f"{counts.links}, {counts.unresolved_links} lead nowhere"),
         ("sessions", f"{counts.sessions}, {counts.open_sessions} open, {counts.observations} observations"),
         ("capture", capture_words(result.capture)),
@@ -335,6 +365,11 @@ def status_text(result: Status) -> str:
 
 def _project_words(scope: Scope | None, pages: int) -> str:
     return f"{scope.workspace}/{scope.project}, {pages} pages" if scope else "cannot be told here"
+
+
+def _recall_words(can: Capabilities) -> str:
+    parts = f"vectors of {can.vectors} of {can.parts} parts" if can.embedder else "no vectors"
+    return f"full text, {parts}, {f'reranked by {can.rerank}' if can.rerank else 'no reranker'}"
 
 
 def _spool_words(spool: SpoolState) -> str:

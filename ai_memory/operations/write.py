@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Tier = Literal["working", "episodic", "semantic", "procedural"]
 Outcome = Literal["created", "changed", "unchanged"]
 Body = Annotated[str, Field("markdown", flags=("-b", "--body"), piped=True)]
-ExpectedVersion = Annotated[str | None, Field("refuse when the page is at another version")]
+ExpectedVersion = Annotated[
+    str | None, Field("refuse when the page is at another version", aliases=("expected_page_id",))
+]
 PagePath = Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)]
 
 
@@ -68,6 +70,10 @@ def write_page(
     create_only: Annotated[bool, Field("refuse when it exists")] = False,
     scope: Annotated[Literal["project", "global"], Field("global: for all projects")] = "project",
     session_id: Annotated[str | None, Field("session it was learnt in", flags=("--session",))] = None,
+    entities: Annotated[
+        tuple[str, ...] | None, Field("names it is about", flags=("--entity",), is_unlisted=True)
+    ] = None,
+    abstract: Annotated[str | None, Field("what it says, in a sentence", is_unlisted=True)] = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> WrittenPage:
@@ -78,15 +84,17 @@ def write_page(
         if project not in (None, GLOBAL_PROJECT):
             raise UsageFault(f"scope global and project {echo(project)} exclude each other", hint="give one of them")
         workspace, project = workspace or DEFAULT_WORKSPACE, GLOBAL_PROJECT
-    check_words(title=(title,), kind=(kind,), tag=tags or ())
+    check_words(title=(title,), kind=(kind,), tag=tags or (), entity=entities or (), abstract=(abstract,))
     check_size(body)
     is_path_ours = path is None
-    refuse_secrets(memory, kind=kind, tag=tags, expiry=expires_at)
+    refuse_secrets(memory, kind=kind, tag=tags, expiry=expires_at, entity=entities)
     kept = title and clean(memory, title)
     where, ref = locate(memory, path or default_path(kept, clean(memory, body)), workspace, project, write=True)
     changes = named_keys(title=kept, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
+    changes |= {"entities": list(entities)} if entities else {}
+    changes |= {"abstract": clean(memory, abstract)} if abstract else {}
     session = _known_session(memory, session_id) if session_id else None
-    with memory.writing(f"write {ref.path}", trailers=_trailers(memory, session)) as change:
+    with memory.writing(f"write {ref.path}", trailers=session_trailers(memory, session)) as change:
         before = change.page(ref)
         given = _with_body(before, body, changes, ref)
         check_size(given)
@@ -110,7 +118,7 @@ def check_words(**named: Iterable[str | None]) -> None:
             if word is None:
                 continue
             check_line(limit, word)
-            if limit in ("tag", "alias") and not word.strip():
+            if limit in ("tag", "alias", "entity") and not word.strip():
                 raise UsageFault(f"{LIMITS[limit].what} is empty", hint="leave it out")
 
 
@@ -210,7 +218,8 @@ def _known_session(memory: "Memory", name: str) -> str:
     return known_session(memory, name)
 
 
-def _trailers(memory: "Memory", session: str | None) -> dict[str, str]:
+def session_trailers(memory: "Memory", session: str | None = None) -> dict[str, str]:
+    """What a commit says of the session and the agent that wrote."""
     named = {"Session": session or memory.caller.session_id, "Agent": memory.caller.agent}
     return {key: value for key, value in named.items() if value}
 

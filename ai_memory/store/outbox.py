@@ -9,6 +9,7 @@
     starts/<project key>.brief.json         what starts of that project are told: page texts, packed in several sizes
     starts/made.json                        up to which commit and observation these were made
     recaps/<session>.md                     what was asked in a session before it was compacted
+    mail/<project key>.json                 until when which messages wait for that project; none of their words
 
 A claim is `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers, and no database. Hook, CLI
 and bridge all claim that way; the hook with a copy of these lines, since it imports nothing.
@@ -33,7 +34,7 @@ from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder, write_whole
 
 _HANDOFF = re.compile(r"[0-9a-f]{32}")
-_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "recaps"})
+_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "recaps", "mail"})
 
 UNCONFIRMED_S = 60.0
 """A claim that no event confirmed within this time was never printed (decision B7)."""
@@ -102,8 +103,16 @@ def start_name(directory: str) -> str:
 
 def brief_name(workspace: str, project: str) -> str:
     """What starts of a project are told. By its name: a project of another name has pages of other addresses."""
-    key = hashlib.sha256(f"start:{workspace}/{project}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return f"starts/{key}.brief.json"
+    return f"starts/{_start_key(workspace, project)}.brief.json"
+
+
+def mail_name(workspace: str, project: str) -> str:
+    """What tells starts of a project how many messages wait for it; the key is that of the brief."""
+    return f"mail/{_start_key(workspace, project)}.json"
+
+
+def _start_key(workspace: str, project: str) -> str:
+    return hashlib.sha256(f"start:{workspace}/{project}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def recap_name(session: str) -> str:

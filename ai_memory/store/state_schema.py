@@ -12,11 +12,14 @@ from ai_memory.store.driver import Connection, transaction
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 2
+VERSION = 3
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
 """Version from which on there is a table of who changed what."""
+
+MESSAGES_SINCE = 3
+"""Version from which on there is a table of messages between projects."""
 
 _FIRST = (
     """
@@ -156,6 +159,28 @@ _SECOND = (
     "CREATE INDEX audit_by_time ON audit(at_us, change_id)",
 )
 
+_THIRD = (
+    """
+    CREATE TABLE messages (
+        id TEXT PRIMARY KEY,                        -- UUIDv7, 32 hex
+        from_workspace TEXT NOT NULL, from_project TEXT NOT NULL,
+        to_workspace TEXT NOT NULL, to_project TEXT NOT NULL,
+        body TEXT NOT NULL,
+        sent_at_us INTEGER NOT NULL,
+        expires_at_us INTEGER NOT NULL,
+        subject TEXT NOT NULL DEFAULT '',
+        from_agent TEXT NOT NULL DEFAULT '',
+        from_session TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT 'pending',      -- pending, claimed or cancelled; expired is told by the time
+        claimed_at_us INTEGER,                      -- NULL while nobody took it
+        claimed_by_agent TEXT NOT NULL DEFAULT '',
+        claimed_by_session TEXT NOT NULL DEFAULT ''
+    )
+    """,
+    "CREATE INDEX messages_to ON messages(to_workspace, to_project, sent_at_us, id)",
+    "CREATE INDEX messages_from ON messages(from_workspace, from_project, sent_at_us, id)",
+)
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -206,6 +231,11 @@ def _migrations() -> "Migrations":
     @migrations(name="0002 audit")
     def second(database: Any) -> None:
         for statement in _SECOND:
+            database.execute(statement)
+
+    @migrations(name="0003 messages")
+    def third(database: Any) -> None:
+        for statement in _THIRD:
             database.execute(statement)
 
     return migrations

@@ -267,6 +267,28 @@ def newest_at_work(connection: Connection, workspace: str, project: str, *, sinc
     return Session(*row) if row else None
 
 
+def latest_to_read(
+    connection: Connection, workspace: str, project: str, *, since_us: int, cwd: str = "", but: str = ""
+) -> Session | None:
+    """The project's session that somebody means who names none: the newest with work since that instant, one of the
+    folder first; else the one that ended last. `but` is the id of the asking one."""
+    place = (workspace, project, but)
+    row = connection.execute(
+        f"SELECT {SESSION_COLUMNS} FROM sessions WHERE workspace = ? AND project = ? AND id <> ? AND work > 0"
+        " AND last_at_us >= ? ORDER BY cwd = ? DESC, last_at_us DESC, id LIMIT 1",
+        (*place, since_us, cwd),
+    ).fetchone()
+    row = (
+        row
+        or connection.execute(
+            f"SELECT {SESSION_COLUMNS} FROM sessions WHERE workspace = ? AND project = ? AND id <> ?"
+            " AND ended_at_us IS NOT NULL ORDER BY ended_at_us DESC, id LIMIT 1",
+            place,
+        ).fetchone()
+    )
+    return Session(*row) if row else None
+
+
 def observations(
     connection: Connection,
     identifier: str,
@@ -274,13 +296,14 @@ def observations(
     kinds: Sequence[str] = (),
     limit: int = -1,
     offset: int = 0,
+    is_newest_first: bool = False,
 ) -> list[Observation]:
     """A session's observations in order of (time, event id); `limit` -1 gives all."""
+    order = "at_us DESC, event_id DESC" if is_newest_first else "at_us, event_id"
     marks = ",".join("?" * len(kinds))
     only = f" AND kind IN ({marks})" if kinds else ""
     rows = connection.execute(
-        f"SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = ?{only}"
-        " ORDER BY at_us, event_id LIMIT ? OFFSET ?",
+        f"SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = ?{only} ORDER BY {order} LIMIT ? OFFSET ?",
         (identifier, *kinds, limit, offset),
     )
     return [Observation(*row) for row in rows]

@@ -51,3 +51,13 @@ def plain(text: str) -> str:
         if bare:
             lines.append(bare)
     return "\n".join(lines)
+
+
+def clip(text: str, limit_bytes: int) -> str:
+    """The text in at most so many bytes of UTF-8, cut between words where that loses little; `…` where it was cut."""
+    content = text.encode("utf-8", "replace")
+    if len(content) <= limit_bytes:
+        return text
+    kept = content[: max(0, limit_bytes - len("…".encode()))].decode("utf-8", "ignore")
+    space = max(kept.rfind(" "), kept.rfind("\n"))
+    return (kept[:space] if space > len(kept) // 2 else kept).rstrip() + "…"

@@ -11,6 +11,7 @@ from ai_memory.capture import brief
 from ai_memory.capture.brief import Entry, Material, pack
 from ai_memory.model import Page, PageRef, Tier
 from ai_memory.text.fences import FENCE_END, FENCE_START, MARK
+from ai_memory.text.plain import clip
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -164,7 +165,7 @@ def test_any_pages_keep_the_size_the_fence_and_the_bytes(pages: list[Page], size
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=600), st.integers(4, 600))
 def test_a_clip_keeps_its_bytes(text: str, limit: int) -> None:
-    clipped = brief.clip(text, limit)
+    clipped = clip(text, limit)
     assert len(clipped.encode("utf-8", "replace")) <= limit
     assert clipped == text or clipped.endswith("…")
 

@@ -18,7 +18,7 @@ from ai_memory.capture.words import AGENTS
 from ai_memory.hook_outbox import MAX_HANDOFF, MAX_INJECTED
 from ai_memory.hook_packet import _NO_ROOM, Told, _from, _joined
 from ai_memory.model import PageRef
-from ai_memory.store.outbox import brief_name, directory_names, open_name, recap_name
+from ai_memory.store.outbox import brief_name, directory_names, mail_name, open_name, recap_name
 from ai_memory.text.fences import FENCE_END, FENCE_START, fence
 from ai_memory.text.sanitize import sanitize
 
@@ -314,13 +314,28 @@ def test_a_session_of_eight_days_ago_is_no_news(house: House) -> None:
     assert house.start().out == b"{}"
 
 
-def test_mail_is_counted_in_text_and_status(furnished: House) -> None:
-    name = furnished.data / "outbox" / brief_name("default", "shop")
-    record: dict[str, Any] = json.loads(name.read_text())
-    name.write_text(json.dumps(record | {"messages": 2, "mail": "2 messages for this project, not read yet."}))
+def mail(house: House, content: str) -> None:
+    name = house.data / "outbox" / mail_name("default", "shop")
+    name.parent.mkdir(exist_ok=True)
+    name.write_text(content)
+
+
+def test_mail_that_is_not_over_is_counted_in_text_and_status(furnished: House) -> None:
+    later, over = time.time_ns() // 1000 + 60_000_000, 1_000_000
+    mail(furnished, json.dumps({"v": 1, "place": "default/shop", "until_us": [over, later, later]}))
     answer = furnished.start().answer
     assert answer["systemMessage"] == "memory: 3 rules, 2 gotchas, 2 messages"
-    assert answer["hookSpecificOutput"]["additionalContext"].endswith("2 messages for this project, not read yet.")
+    assert answer["hookSpecificOutput"]["additionalContext"].endswith(
+        "2 messages wait for default/shop: memory_message_pop or `ai-memory message pop` takes the oldest."
+    )
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[1]", '{"v":1}', '{"v":1,"until_us":["x",null,{}]}', '{"v":2,"until_us":[1]}']
+)
+def test_mail_that_cannot_be_counted_is_none(furnished: House, content: str) -> None:
+    mail(furnished, content)
+    assert furnished.start().answer["systemMessage"] == "memory: 3 rules, 2 gotchas"
 
 
 def test_where_starts_take_no_handoff_it_is_announced(house: House) -> None:

@@ -13,7 +13,7 @@ from terminals import NINE_US, SECOND_US, Agent, Room
 
 from ai_memory.capture import starts
 from ai_memory.capture.attribution import Attribution
-from ai_memory.capture.starts import Starts, mail_notice
+from ai_memory.capture.starts import Starts
 from ai_memory.model import PageRef
 from ai_memory.scope.known import KnownProjects
 from ai_memory.store.outbox import MADE, brief_name, recap_name, start_name
@@ -338,12 +338,6 @@ def test_a_session_that_ended_did_nothing_or_was_handed_over_is_no_news(room: Ro
     assert told(room)["open"] is None
     visit(room, cwd, at_us=NINE_US + 600 * SECOND_US)
     assert told(room)["open"] is None
-
-
-def test_no_mail_says_nothing_and_some_is_counted() -> None:
-    assert mail_notice(0) == ""
-    assert mail_notice(1) == "1 message for this project, not read yet."
-    assert mail_notice(3) == "3 messages for this project, not read yet."
 
 
 def test_a_compaction_leaves_a_recap_that_goes_with_its_session(room: Room) -> None:

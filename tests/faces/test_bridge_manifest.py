@@ -28,13 +28,22 @@ HINTS = {
     "memory_delete_page": (False, True, True, False),
     "memory_recent": (True, False, True, False),
     "memory_sessions": (True, False, True, False),
-    "memory_session": (True, False, True, False),
+    "memory_read_session_observations": (True, False, True, False),
     "memory_finalize_session": (False, False, True, False),
     "memory_status": (True, False, True, False),
     "memory_handoff_begin": (False, False, True, False),
     "memory_handoff_list": (True, False, True, False),
     "memory_handoff_accept": (False, True, False, False),
     "memory_handoff_cancel": (False, True, True, False),
+    "memory_edit_page": (False, True, False, False),
+    "memory_capture_turn": (False, False, True, False),
+    "memory_briefing": (True, False, True, False),
+    "memory_explore": (True, False, True, False),
+    "memory_message_send": (False, False, True, False),
+    "memory_message_list": (True, False, True, False),
+    "memory_message_pop": (False, True, False, False),
+    "memory_message_cancel": (False, True, True, False),
+    "memory_install_self_routing": (True, False, True, False),
 }
 """Read-only, destructive, idempotent, open world."""
 

@@ -50,6 +50,11 @@ def with_taken_handoff(room: Room) -> None:
     room.ok("handoff", "accept")
 
 
+def with_message(room: Room) -> None:
+    with_page(room)
+    room.ok("message", "send", "shop", "-b", "Mind the tax.")
+
+
 def with_setting(room: Room) -> None:
     room.ok("config", "set", "capture.prompts", "false")
 
@@ -72,6 +77,7 @@ def with_kept_settings(room: Room) -> None:
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
+    "edit-page": (with_page, ("notes/a.md", "--old", "A", "--new", "B"), "edit"),
     "append": (with_page, ("notes/a.md", "-b", "more"), "append"),
     "set": (with_page, ("notes/a.md", "--tag", "+x"), "set"),
     "move": (with_page, ("notes/a.md", "notes/b.md"), "move"),
@@ -81,6 +87,9 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "handoff accept": (with_handoff, (), "handoff-accept"),
     "handoff cancel": (with_handoff, ("--all", "--older-than", "0s", "--confirm"), "handoff-cancel"),
     "handoff reopen": (with_taken_handoff, (), "handoff-reopen"),
+    "message send": (with_page, ("shop", "-b", "Mind the tax."), "message-send"),
+    "message pop": (with_message, (), "message-pop"),
+    "message cancel": (with_message, ("--all", "--confirm"), "message-cancel"),
     "quarantine retry": (with_set_aside, ("--all",), "quarantine-retry"),
     "quarantine drop": (with_set_aside, ("--all", "--confirm"), "quarantine-drop"),
     "config set": (lambda room: room.ok("init"), ("capture.prompts", "false"), "config-set"),
@@ -97,8 +106,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
 }
 """Operation → what must be there before, its words, and how the log names it."""
 
-TELLS_NOTHING = {"init", "reindex"}
-"""The first makes what is not there; the other makes again what can be made again."""
+TELLS_NOTHING = {"init", "reindex", "capture-turn"}
+"""They make what is not there; make again what can be made again; leave an event, which the log tells by itself."""
 
 
 def test_every_operation_that_changes_something_has_its_scene() -> None:

@@ -35,6 +35,12 @@ USUAL = {
     "body": "# First",
     "key": "capture.prompts",
     "value": "true",
+    "to_project": "shop",
+    "old": "First",
+    "session": "thread-7",
+    "index": "0",
+    "role": "user",
+    "text": "Mend the retry budget.",
 }
 """Arguments of a call that is right but for one of them."""
 FIELDS = (

@@ -1,0 +1,131 @@
+"""`capture-turn`: a client without hooks is remembered, and its first turn is told what a start is told."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_room import Room
+
+from ai_memory.bridge.calls import Pins, call
+from ai_memory.hook_places import session_uuid
+from ai_memory.model import Caller
+from ai_memory.paths import DataDir
+from ai_memory.text.fences import FENCE_END, FENCE_START
+
+THREAD = "thread 7 / café"
+
+
+@pytest.fixture
+def zed(room: Room) -> Room:
+    """A data dir whose drain seems at work: no turn starts one."""
+    room.ok("init")
+    (room.data_dir / "locks").mkdir(exist_ok=True)
+    (room.data_dir / "locks" / "drain.beat").touch()
+    return room
+
+
+def turn(room: Room, index: int, text: str, role: str = "user", **more: Any) -> str:
+    environ = more.pop("environ", {})
+    caller = Caller(cwd=str(room.checkout), environ=environ, home=str(Path.home()), face="bridge", agent="zed")
+    given = {"session": THREAD, "index": index, "role": role, "text": text, **more}
+    return call("memory_capture_turn", given, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins()).text
+
+
+def drained(room: Room) -> list[dict[str, Any]]:
+    (room.data_dir / "locks" / "drain.beat").unlink(missing_ok=True)
+    room.drain()
+    (room.data_dir / "locks" / "drain.beat").touch()
+    found: list[dict[str, Any]] = room.json("session", session_uuid("zed", THREAD))["observations"]
+    return found
+
+
+def test_turns_become_a_session_and_telling_one_twice_is_once(zed: Room) -> None:
+    for _ in range(2):
+        assert turn(zed, 0, "Mend the retry budget.").startswith("kept\n")
+        turn(zed, 1, "Done.", "assistant")
+    turn(zed, 2, "Mend the retry budget.")
+    rows = drained(zed)
+    assert [(row["kind"], row["text"]) for row in rows] == [
+        *(("user-prompt", "Mend the retry budget."), ("stop", ""), ("user-prompt", "Mend the retry budget.")),
+    ]
+    [session] = zed.json("sessions")["sessions"]
+    assert (session["agent"], session["project"], session["state"]) == ("zed", "shop", "open")
+    turn(zed, 0, "Mend the retry budget.")
+    assert len(drained(zed)) == 3
+
+
+def test_a_drain_is_started_and_this_process_stays_where_it_is(zed: Room) -> None:
+    (zed.data_dir / "locks" / "drain.beat").unlink()
+    assert turn(zed, 0, "Mend the retry budget.").startswith("kept")
+    assert Path.cwd() == zed.checkout
+    deadline = time.monotonic() + 60
+    while not zed.json("sessions")["sessions"]:
+        assert time.monotonic() < deadline, "no drain applied the turn"
+        time.sleep(0.05)
+
+
+def test_answers_are_kept_where_the_person_asked_for_them(zed: Room) -> None:
+    zed.ok("config", "set", "capture.assistant", "excerpt")
+    turn(zed, 0, "The till rounds now.", "assistant")
+    assert [row["text"] for row in drained(zed)] == ["The till rounds now."]
+
+
+def test_the_first_turn_is_given_the_handoff_and_takes_it(zed: Room) -> None:
+    zed.ok("handoff", "begin", "-b", "Till rounds; tax is left.", "--agent", "codex")
+    first = turn(zed, 0, "Where were we?")
+    assert "tax is left" in first[first.index(FENCE_START) : first.index(FENCE_END)]
+    assert "tax is left" not in turn(zed, 0, "Where were we?")
+    assert "tax is left" not in turn(zed, 1, "Go on.")
+    drained(zed)
+    [handoff] = zed.json("handoff", "list", "--state", "any")["handoffs"]
+    assert (handoff["state"], handoff["accepted_by_agent"]) == ("accepted", "zed")
+
+
+def test_an_idle_session_of_turns_ends_with_a_page(zed: Room) -> None:
+    turn(zed, 0, "Mend the retry budget.")
+    drained(zed)
+    done = zed.json("finalize-session", session_uuid("zed", THREAD))
+    assert done["sessions"][0]["state"] == "ended"
+    assert zed.json("pages", "--kind", "session")["total"] == 1
+
+
+def test_the_policy_of_hooks_holds(zed: Room) -> None:
+    secret = "ghp_" + "aB3" * 12
+    turn(zed, 0, f"The token is {secret}. <private>And my aunt.</private>")
+    spooled = "".join(path.read_text() for path in (zed.data_dir / "spool").glob("*.json"))
+    assert "[REDACTED:github-token]" in spooled
+    assert secret not in spooled
+    assert "aunt" not in spooled
+    assert turn(zed, 1, "More.", environ={"AI_MEMORY_CAPTURE": "off"}).startswith("not kept: AI_MEMORY_CAPTURE is off")
+    zed.ok("pause")
+    assert turn(zed, 2, "More.").startswith("not kept: paused")
+    zed.ok("resume")
+    zed.ok("config", "set", "capture.prompts", "false")
+    turn(zed, 3, "A quiet word.")
+    assert "quiet" not in "".join(path.read_text() for path in (zed.data_dir / "spool").glob("*.json"))
+
+
+def test_what_memory_told_is_not_remembered_again(zed: Room) -> None:
+    turn(zed, 0, f"{FENCE_START}\nold words\n{FENCE_END}\nGo on.")
+    assert [row["text"].strip() for row in drained(zed)] == ["Go on."]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"session": " "}, {"text": "\n"}, {"index": -1}, {"role": "system"}, {"session": "x" * 201}, {"text": "\udcff"}],
+)
+def test_what_is_no_turn_is_refused(zed: Room, given: dict[str, Any]) -> None:
+    caller = Caller(cwd=str(zed.checkout), environ={}, home=str(Path.home()), face="bridge", agent="zed")
+    whole = {"session": THREAD, "index": 0, "role": "user", "text": "x", **given}
+    answer = call("memory_capture_turn", whole, data_dir=DataDir(zed.data_dir), caller=caller, pins=Pins())
+    assert answer.is_error
+    assert list((zed.data_dir / "spool").glob("*.json")) == []
+
+
+def test_the_command_line_takes_a_turn_from_stdin(zed: Room) -> None:
+    words = ("capture-turn", "--session", THREAD, "--index", "0", "--role", "user", "--text", "-", "--agent", "zed")
+    answer = json.loads(zed.ok(*words, "--json", stdin="Mend the retry budget."))
+    assert (answer["outcome"], answer["session"]) == ("accepted", session_uuid("zed", THREAD))
+    assert [row["text"] for row in drained(zed)] == ["Mend the retry budget."]
