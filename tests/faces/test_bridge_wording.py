@@ -40,7 +40,7 @@ TAKING_AWAY = ("delete", "replace", "close", "cancel", "take", "remove", "drop",
         ("memory_write_page", "leave --create-only out to replace it", "leave create_only out to replace it"),
         ("memory_status", "events wait: run ai-memory drain", "events wait: run ai-memory drain"),
         ("memory_status", "`ai-memory drain` says why", "`ai-memory drain` says why"),
-        ("memory_recent", "`ai-memory sessions --all` lists them.", "`ai-memory sessions --all` lists them."),
+        ("memory_recent", "`ai-memory quarantine list` shows them", "`ai-memory quarantine list` shows them"),
         ("memory_query", "A newer ai-memory wrote it.", "A newer ai-memory wrote it."),
     ],
 )
