@@ -160,12 +160,10 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
 
 def told(operation: Operation, result: Any, form: str, served: frozenset[str] = frozenset(OPERATION_BY_TOOL)) -> str:
     """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
-    if form == "toon":
-        from ai_memory.operations.toon import toon_text  # a package that few have
-
-        return neutralise(toon_text(_object(operation, result), operation.noun))
     if form == "json":
         return _json(_object(operation, result))
+    if form == "toon":
+        return _toon(operation, result)
     text = operation.load_text()(result)
     if operation.is_fenced:
         body = text.rstrip("\n") + "\n"
@@ -189,6 +187,12 @@ def _object(operation: Operation, result: Any) -> dict[str, Any]:
 
 def _json(answer: Mapping[str, Any]) -> str:
     return neutralise(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def _toon(operation: Operation, result: Any) -> str:
+    from ai_memory.operations.toon import toon_text  # a package that few have
+
+    return neutralise(toon_text(_object(operation, result), operation.noun))
 
 
 def _has_stored_text(operation: Operation, result: Any) -> bool:

@@ -123,8 +123,8 @@ def mcp_page() -> str:
             """
             `ai-memory mcp-bridge` serves these tools over stdio. Profile `core`, the default, is what most agents need,
             `full` has all; `--profile` also takes names of tools. Answers are text. Tools with rows take `format`:
-            `md`, `json`, or `toon`, which needs the extra of that name. With `--structured` answers hold an object,
-            too, and tools have output schemas, in which nothing is null: a member that has no value is left out.
+            `md`, `json` or `toon`, which needs the extra `toon`. With `--structured` answers hold an object, too, and
+            tools have output schemas, in which nothing is null: a member that has no value is left out.
             [mcp-protocol.md](mcp-protocol.md) tells of prompts, resources, scope and errors.
 
             An argument that is not listed is taken, though `tools/list` does not name it: what is seldom wanted costs
