@@ -4,17 +4,21 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from shlex import quote
 
+from ai_memory.clock import rfc3339
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
 from ai_memory.diagnosis.ground import Ground
 from ai_memory.errors import MemoryFault, StoreFault
 from ai_memory.providers.choose import Choice, choose
-from ai_memory.store import checkup, driver, vectors
+from ai_memory.store import audit, born, checkup, driver, vectors
 from ai_memory.store.head import read_head
+from ai_memory.text.times import DAY_US
 
 MOST_FILES = 2_000
 """That many are read in a tenth of a second; a whole wiki is for `git fsck`."""
 MOST_DATABASE_BYTES = 512 << 20
 """A check of so much takes a second or two."""
+UNSAVED_US = 30 * DAY_US
+"""A memory so old holds what nobody would want to tell agents again."""
 FAULTS_SHOWN = 5
 _BROKEN, _WARNING, _NOTE = Severity.BROKEN, Severity.WARNING, Severity.NOTE
 
@@ -60,6 +64,23 @@ def state(ground: Ground) -> Iterator[Finding]:
         sentence = f"state.db is damaged: {fault}"
         fix = "copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows"
         yield Finding("state-damaged", _BROKEN, sentence, fix)
+
+
+def backup(ground: Ground) -> Iterator[Finding]:
+    """Whether a copy is known to be whole that is not much older than the memory itself."""
+    memory = ground.memory
+    month_ago = memory.clock() - UNSAVED_US
+    made_at = born.since(memory.data_dir, "wiki")
+    if made_at is None or made_at > rfc3339(month_ago):
+        return
+    with memory.state_reading() as connection:
+        last = audit.last_verified(connection) if connection is not None else None
+    if last is None:
+        sentence = f"there is no backup that was tried, and the memory is here since {made_at[:10]}"
+        yield Finding("backup-none", _NOTE, sentence, "ai-memory backup --verify")
+    elif last.at_us < month_ago:
+        sentence = f"the last backup that was tried is of {rfc3339(last.at_us)[:10]}"
+        yield Finding("backup-old", _NOTE, sentence, "ai-memory backup --verify")
 
 
 def index(ground: Ground) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     Check("capture", "memory", "whether capture is on", waiting.left_out, ("capture-off", "capture-owner", "paused")),
     Check("wiki", "memory", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
     Check("state", "memory", "state.db", contents.state, ("state-damaged", "state-large")),
+    Check("backup", "memory", "the last backup", contents.backup, ("backup-none", "backup-old")),
     Check("index", "memory", "the index", contents.index, ("index-behind", "pages-faulty")),
     # after the index: looking at it finishes a change that a killed command left, where that can be done
     Check("lock", "memory", "who writes", waiting.lock, ("lock-held", "change-unfinished")),

@@ -23,13 +23,18 @@ def record(data_dir: DataDir, part: Part, *, at_us: int) -> None:
         write_whole(data_dir.born, json.dumps(note, indent=2, sort_keys=True).encode() + b"\n")
 
 
+def since(data_dir: DataDir, part: Part) -> str | None:
+    """When the part was made, RFC 3339; None where nobody noted it."""
+    return _read(data_dir).get(part)
+
+
 def lost(data_dir: DataDir, part: Part) -> StoreFault | None:
     """The fault to raise or to tell where the part is not there but was once; None when it never was."""
-    since = _read(data_dir).get(part)
-    if since is None:
+    made_at = since(data_dir, part)
+    if made_at is None:
         return None
     return StoreFault(
-        f"{_NAMES[part]} is gone from {data_dir.root}; it was there since {since}.",
+        f"{_NAMES[part]} is gone from {data_dir.root}; it was there since {made_at}.",
         hint=f"Put it back from a backup or a clone. To begin anew without it, remove {data_dir.born}.",
     )
 

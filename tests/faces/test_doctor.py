@@ -43,7 +43,7 @@ def full(room: Room) -> Room:
 
 def test_all_is_well_in_one_line(full: Room) -> None:
     told = full.ok("doctor")
-    assert told == f"all is well: 24 checks of {full.data_dir}\n"
+    assert told == f"all is well: 25 checks of {full.data_dir}\n"
     document = full.json("doctor")
     assert (document["findings"], document["repaired"]) == ([], [])
     assert {one["outcome"] for one in document["checks"]} == {"fine"}
@@ -83,6 +83,18 @@ def test_events_that_wait_too_long_are_a_warning_and_for_a_week_broken(full: Roo
     assert found(full, code=1)["spool-waits"]["fix"] == "ai-memory drain"
     events_of(8 * DAY_NS, full)
     assert found(full, code=7)["spool-old"]["severity"] == "broken"
+
+
+def test_a_memory_of_a_month_wants_a_backup_and_that_one_anew_after_a_month(full: Room) -> None:
+    born = full.data_dir / "born.json"
+    born.write_text(json.dumps(dict.fromkeys(json.loads(born.read_text()), "2026-01-02T03:04:05Z")))
+    only = found(full, code=0)["backup-none"]
+    assert "since 2026-01-02" in only["sentence"]
+    full.ok(*only["fix"].split()[1:])
+    assert found(full, code=0) == {}
+    with closing(driver.connect(full.data_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE audit SET at_us = 1767323045000000 WHERE verb = 'backup-verify'")
+    assert found(full, code=0)["backup-old"]["sentence"].endswith("of 2026-01-02")
 
 
 def test_what_was_given_up_is_a_note_and_what_is_set_aside_a_warning(full: Room) -> None:
