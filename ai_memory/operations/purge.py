@@ -94,12 +94,13 @@ def forget(
         )
     if pages and any(filters):
         raise UsageFault("pages and filters exclude each other", hint="give one of them")
-    scope = resolve(memory, workspace, project, write=True, leaves=True)
     target = _Target("forget pages")
     if pages:
-        for path in pages:
-            target.refs.append(locate(memory, path, workspace, project, write=True, leaves=True)[1])
+        located = [locate(memory, path, workspace, project, write=True, leaves=True) for path in pages]
+        scope, target.refs = located[0][0], [ref for _, ref in located]
         target.message = f"forget {target.refs[0].path if len(pages) == 1 else f'{len(pages)} pages'}"
+    else:
+        scope = resolve(memory, workspace, project, write=True, leaves=True)
     with memory.reading() as snapshot:
         if not pages:
             since_us = parse_moment(last, now_us=memory.clock()) if last else None

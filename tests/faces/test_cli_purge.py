@@ -1,5 +1,6 @@
 """`forget`, `purge-session`, `purge-project`: shown first, done by --confirm, proven, and nothing comes back."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,13 @@ def test_without_confirm_it_is_only_shown(room: Room) -> None:
     assert "would remove, with --confirm: 1 pages" in room.ok("forget", "-p", "notes/a.md")
     assert room.git("rev-parse", "HEAD") == head
     assert len(paths(room)) == 3
+
+
+def test_a_page_that_names_its_project_is_forgotten_from_anywhere(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    furnish(room)
+    monkeypatch.chdir(Path.home())
+    assert room.run("forget", "--tag", "birds", "--confirm").exit_code == 6
+    assert room.json("forget", "-p", "shop:notes/a.md", "--confirm")["outcome"] == "purged"
 
 
 def test_without_history_git_keeps_it_and_the_look_says_so(room: Room) -> None:
