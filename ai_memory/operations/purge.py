@@ -9,7 +9,7 @@ from ai_memory.model import PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.page_state import forget_state
 from ai_memory.operations.read import Tier
-from ai_memory.operations.rows import VERSION_SHOWN
+from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.sessions import SessionName
 from ai_memory.text.times import parse_moment
@@ -38,8 +38,7 @@ class TraceRow:
 class Purged:
     scope: Scope | None
     outcome: Literal["purged", "would_purge", "unchanged"]
-    pages: tuple[str, ...]
-    """`workspace/project:path`."""
+    pages: tuple[Address, ...]
     sessions: tuple[str, ...]
     observations: int
     events: int
@@ -95,12 +94,13 @@ def forget(
         )
     if pages and any(filters):
         raise UsageFault("pages and filters exclude each other", hint="give one of them")
-    scope = resolve(memory, workspace, project, write=True, leaves=True)
     target = _Target("forget pages")
     if pages:
-        for path in pages:
-            target.refs.append(locate(memory, path, workspace, project, write=True, leaves=True)[1])
+        located = [locate(memory, path, workspace, project, write=True, leaves=True) for path in pages]
+        scope, target.refs = located[0][0], [ref for _, ref in located]
         target.message = f"forget {target.refs[0].path if len(pages) == 1 else f'{len(pages)} pages'}"
+    else:
+        scope = resolve(memory, workspace, project, write=True, leaves=True)
     with memory.reading() as snapshot:
         if not pages:
             since_us = parse_moment(last, now_us=memory.clock()) if last else None
@@ -203,7 +203,7 @@ def _purge(
     answer = Purged(
         scope,
         "would_purge",
-        tuple(map(str, target.refs)),
+        tuple(map(address, target.refs)),
         tuple(target.sessions),
         _observations(memory, target.sessions),
         len(erasing.events_of(memory.data_dir, target.sessions)),
@@ -341,7 +341,7 @@ def purged_text(result: Purged) -> str:
         f"{verb} {len(result.pages)} pages, {len(result.sessions)} sessions with {result.observations} observations,"
         f" {result.events} waiting events"
     ]
-    lines += [f"  {page}" for page in result.pages[:SHOWN]]
+    lines += [f"  {label_from(page, result.scope)}" for page in result.pages[:SHOWN]]
     if len(result.pages) > SHOWN:
         lines.append(f"  and {len(result.pages) - SHOWN} more")
     if result.commits_rewritten or result.objects_removed:

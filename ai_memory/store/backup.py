@@ -19,7 +19,7 @@ from ai_memory.errors import NotFound, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import open_plain, read_plain
 from ai_memory.store import born, driver, state_schema
-from ai_memory.store.addresses import is_ours, is_utf8, meta_project, page_ref
+from ai_memory.store.addresses import folder_of, is_ours, is_utf8, meta_project, page_ref
 from ai_memory.store.archive import Manifest, Packer, is_kept
 from ai_memory.store.desk import Desk
 from ai_memory.store.driver import Connection
@@ -28,7 +28,7 @@ from ai_memory.store.gitindex import GitIndex
 from ai_memory.store.head import read_head
 from ai_memory.store.state_sessions import totals
 from ai_memory.store.wiki import Wiki
-from ai_memory.store.worktree import WorkTree
+from ai_memory.store.worktree import Look, WorkTree
 from ai_memory.store.writing import writer_lock
 
 PATTERN = re.compile(r"ai-memory-\d{8}T\d{6}Z(?:-\d+)?\.zip")
@@ -101,6 +101,8 @@ class _Backup:
         self._packer = packer
         self._state_copy = state_copy
         self.left: list[str] = []
+        self.committed: dict[str, str] = {}
+        """Files of the branch, with their blobs."""
         self.manifest = Manifest("", "", None, None)
 
     def run(self, progress: Progress) -> "_Backup":
@@ -108,23 +110,23 @@ class _Backup:
         for path in self._below("spool"):
             self._add(path)
         self._desk.step("backup-spool")
+        edited = self._edited_folders()
         with ExitStack() as stack:
             with writer_lock(self._desk).held(self._desk.lock_timeout_s):
                 head = read_head(self._data_dir.git)
-                small = [*self._small(), *self._edited(head)]
+                small = list(self._small())
+                look = self._tree().look_at(edited)
                 state = self._pinned(stack)
             self._desk.step("backup-locked")
-            for path, content in small:
+            for path, content in (*small, *self._edited(head, look)):
                 self._packer.add(path, io.BytesIO(content))
             schema, counts = self._copy_state(state)
         self._desk.step("backup-state")
         self._add_objects(progress)
         self._add_others()
-        with closing(Wiki(self._data_dir.git)) as wiki:
-            committed = [path for path, _ in wiki.files(head)]
         counts |= {
-            "pages": sum(page_ref(path) is not None for path in committed),
-            "projects": sum(meta_project(path) is not None for path in committed),
+            "pages": sum(page_ref(path) is not None for path in self.committed),
+            "projects": sum(meta_project(path) is not None for path in self.committed),
         }
         self.manifest = Manifest(made_at, __version__, head, schema, counts, tuple(self._packer.members))
         self._packer.finish(self.manifest)
@@ -155,17 +157,30 @@ class _Backup:
         yield from claimed
         yield from self._contents(self._below("outbox/by-dir"))
 
-    def _edited(self, head: str | None) -> Iterator[tuple[str, bytes]]:
-        """Pages that a person edited and nobody committed yet: looked for under the lock, since writers edit too."""
-        tree = WorkTree(self._data_dir.wiki, GitIndex.read(self._data_dir.git))
-        look = tree.look_everywhere()
+    def _tree(self) -> WorkTree:
+        return WorkTree(self._data_dir.wiki, GitIndex.read(self._data_dir.git))
+
+    def _edited_folders(self) -> set[str]:
+        """Folders with pages that differ from the branch, before the lock: under it these alone are looked at.
+
+        At 10,000 pages the whole look and the branch's files take 0.25 s of CPU (2026-11-30).
+        """
+        look = self._tree().look_everywhere()
         self.left += [f"{path or 'wiki'}: {reason}" for path, reason in sorted(look.skipped.items())]
         with closing(Wiki(self._data_dir.git)) as wiki:
-            committed = dict(wiki.files(head))
-        for path, blob in sorted(look.blobs.items()):
-            if committed.get(path) != blob:
-                with suppress(FileNotFoundError):
-                    yield f"wiki/{path}", look.contents[path] if path in look.contents else tree.read(path)
+            committed = dict(wiki.files(wiki.head()))
+        return {folder_of(path) for path, blob in look.blobs.items() if committed.get(path) != blob}
+
+    def _edited(self, head: str | None, look: Look) -> Iterator[tuple[str, bytes]]:
+        """Pages that a person edited and nobody committed yet, as a look under the lock found them: writers edit too.
+
+        One that git's index knows under another blob than the branch is an edit that a person staged: an object.
+        """
+        with closing(Wiki(self._data_dir.git)) as wiki:
+            self.committed = dict(wiki.files(head))
+            for path, blob in sorted(look.blobs.items()):
+                if self.committed.get(path) != blob:
+                    yield f"wiki/{path}", look.contents[path] if path in look.contents else wiki.blob(blob)
 
     def _contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Paths that are there, with their bytes."""

@@ -1,5 +1,6 @@
 """`forget`, `purge-session`, `purge-project`: shown first, done by --confirm, proven, and nothing comes back."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,10 +25,17 @@ def test_without_confirm_it_is_only_shown(room: Room) -> None:
     furnish(room)
     head = room.git("rev-parse", "HEAD")
     answer = room.json("forget", "-p", "notes/a.md")
-    assert (answer["outcome"], answer["pages"]) == ("would_purge", ["default/shop:notes/a.md"])
+    assert (answer["outcome"], [row["path"] for row in answer["pages"]]) == ("would_purge", ["notes/a.md"])
     assert "would remove, with --confirm: 1 pages" in room.ok("forget", "-p", "notes/a.md")
     assert room.git("rev-parse", "HEAD") == head
     assert len(paths(room)) == 3
+
+
+def test_a_page_that_names_its_project_is_forgotten_from_anywhere(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    furnish(room)
+    monkeypatch.chdir(Path.home())
+    assert room.run("forget", "--tag", "birds", "--confirm").exit_code == 6
+    assert room.json("forget", "-p", "shop:notes/a.md", "--confirm")["outcome"] == "purged"
 
 
 def test_without_history_git_keeps_it_and_the_look_says_so(room: Room) -> None:
@@ -74,7 +82,7 @@ def test_filters_choose_pages_of_this_project(room: Room, words: Any, gone: list
     furnish(room)
     room.ok("write-page", "other:notes/a.md", "-b", f"# A\n\n{SECRET}\n", "--tag", "birds")
     shown = room.json("forget", *words)
-    assert [page.partition(":")[2] for page in shown["pages"]] == gone
+    assert [row["path"] for row in shown["pages"]] == gone
     room.ok("forget", *words, "--confirm")
     assert paths(room) == sorted({"decisions/c.md", "notes/a.md", "notes/b.md"} - set(gone))
     assert len(room.json("pages", "--project", "other")["pages"]) == 1

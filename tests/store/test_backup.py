@@ -95,6 +95,14 @@ def test_an_edit_that_nobody_took_yet_is_kept(data: Path, tmp_path: Path) -> Non
     assert [one.path for one in memory_at(root).adopt().changed] == ["notes/b.md"]
 
 
+def test_an_edit_that_was_staged_is_kept(data: Path, tmp_path: Path) -> None:
+    (data / "wiki" / "default" / "crash" / "notes" / "b.md").write_text("# Staged\n")
+    git(data, "add", "default/crash/notes/b.md")
+    root = tmp_path / "elsewhere"
+    put_back(root, make(data))
+    assert (root / "wiki" / "default" / "crash" / "notes" / "b.md").read_text() == "# Staged\n"
+
+
 def test_what_writers_do_meanwhile_is_whole_in_it_or_not_at_all(data: Path, tmp_path: Path) -> None:
     """At each named instant somebody writes a page with a row, takes the handoff, packs, and adds an event."""
     passed: list[str] = []
