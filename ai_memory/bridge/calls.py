@@ -13,7 +13,7 @@ from typing import Any
 from ai_memory.bridge.shapes import without_nulls
 from ai_memory.bridge.takes import FORMAT, example, tool_parameters
 from ai_memory.bridge.wording import in_tools
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import GivenUp, MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
 from ai_memory.operations.signature import PROGRESS, bind, takes_progress
@@ -62,16 +62,7 @@ class Place:
 
     def call(self, tool: str, given: Mapping[str, Any], progress: Callable[[int, int], None] | None = None) -> "Answer":
         """As `call`, made from here."""
-        return call(
-            tool,
-            given,
-            data_dir=self.data_dir,
-            caller=self.caller,
-            pins=self.pins,
-            served=self.served,
-            is_structured=self.is_structured,
-            progress=progress,
-        )
+        return _answer(OPERATION_BY_TOOL[tool], given, self, progress)
 
     def memory(self, command: str) -> Any:
         """The store as this caller sees it."""
@@ -92,8 +83,12 @@ def call(
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer:
     """The answer of one tool. Faults are answers too, so it raises none. Safe to kill at any point, as the store is."""
-    operation = OPERATION_BY_TOOL[tool]
-    place = Place(data_dir, caller, pins, served, is_structured)
+    return Place(data_dir, caller, pins, served, is_structured).call(tool, given, progress)
+
+
+def _answer(
+    operation: Operation, given: Mapping[str, Any], place: Place, progress: Callable[[int, int], None] | None
+) -> Answer:
     try:
         return _called(operation, given, place, progress)
     except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
@@ -117,7 +112,7 @@ def _called(
         text = told(operation, result, form, place.served)
         return Answer(text, structured=structured(operation, result) if place.is_structured else None)
     except MemoryFault as fault:
-        if fault.code in ("busy", "internal"):
+        if fault.code in ("busy", "internal") and not isinstance(fault, GivenUp):
             _note(operation, str(fault), place)
         return _refusal(operation, fault, given, _scope(memory, given, place.pins), place)
 
