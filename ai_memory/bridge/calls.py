@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ai_memory.bridge.shapes import without_nulls
@@ -231,7 +232,7 @@ def _refusal(
     cause: str = "",
 ) -> Answer:
     """What was wrong, what to do, the resolved scope, a valid call."""
-    code, message, hint = fault_words(fault, operation, place)
+    code, message, hint = fault_words(fault, operation, place, given)
     if operation.noun and given.get(FORMAT.name) == "json":
         text = _json(fault_json(code, message, hint))
         return Answer(text, is_error=True, code=code, cause=cause)
@@ -251,8 +252,11 @@ def valid(operation: Operation, code: str) -> dict[str, Any]:
     return {**example(operation), **named}
 
 
-def fault_words(fault: Exception, operation: Operation, place: Place) -> tuple[str, str, str]:
-    """Code, message and hint; of a bug only its kind, and of no path more than where it lies in the data dir."""
+def fault_words(
+    fault: Exception, operation: Operation, place: Place, given: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[str, str, str]:
+    """Code, message and hint; of a bug only its kind, and of no path more than where it lies in the data dir. What the
+    call itself names is told as it was `given`."""
     if not isinstance(fault, MemoryFault):
         return (
             "internal",
@@ -260,16 +264,19 @@ def fault_words(fault: Exception, operation: Operation, place: Place) -> tuple[s
             "this is a bug; the bridge's stderr has the details",
         )
     words = (in_tools(text, operation, place.served) for text in (fault.message, fault.hint))
-    message, hint = (_without_paths(text, place.data_dir) for text in words)
+    message, hint = (_without_paths(text, place.data_dir, given) for text in words)
     return fault.code, message, hint
 
 
-def _without_paths(text: str, data_dir: DataDir) -> str:
+def _without_paths(text: str, data_dir: DataDir, given: Mapping[str, Any]) -> str:
     """The text with each absolute path cut down to its place in the data dir, or to its last name."""
     root = str(data_dir.root)
+    said = {value for value in given.values() if isinstance(value, str)}
 
     def shortened(found: re.Match[str]) -> str:
         path = found.group()
+        if path in said:
+            return path
         return path[len(root) :].lstrip("/\\") if path.startswith(root) else re.split(r"[/\\]", path.rstrip("/\\"))[-1]
 
     return _ABSOLUTE_PATH.sub(shortened, text)

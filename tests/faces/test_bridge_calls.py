@@ -117,7 +117,9 @@ def here(tmp_path: Path) -> Place:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"limit": 1000}, "at most 100"),
+        ({"limit": 1000}, "at most 100, not 1000\nhint: write a number from 1 to 100\n"),
+        ({"max_bytes": 10}, "at least 200, not 10\nhint: write 200 or more\n"),
+        ({"max_bytes": 1 << 70}, "hint: write a smaller number\n"),
         ({"limit": "many"}, "whole number"),
         ({"limt": 5}, "did you mean 'limit'"),
         ({"format": "xml"}, "format is one of md, json"),
@@ -131,6 +133,20 @@ def test_a_refusal_says_what_was_wrong_and_shows_a_valid_call(here: Place, given
     assert reason in answer.text
     assert answer.text.splitlines()[-1] == 'valid call: memory_recent {"limit": 5}'
     assert "Traceback" not in answer.text
+
+
+def test_a_refusal_quotes_what_the_call_named_as_it_was_named(here: Place) -> None:
+    answer = here.call("memory_read_page", {"path": "/etc/shadow/x.md"})
+    assert answer.text.startswith("error invalid: not a page path: '/etc/shadow/x.md'")
+
+
+def test_status_tells_where_the_data_dir_lies_and_no_refusal_does(here: Place) -> None:
+    assert str(here.data_dir.root) in here.call("memory_status", {}).text
+    here.data_dir.root.mkdir()
+    here.data_dir.state.write_bytes(b"no database at all")
+    broken = here.call("memory_message_send", {"to_project": "x", "body": "x", "project": "y"})
+    assert broken.is_error
+    assert str(here.data_dir.root) not in broken.text
 
 
 def test_a_refusal_tells_the_scope_that_the_call_would_have_had(here: Place) -> None:
