@@ -277,6 +277,8 @@ def _without_paths(text: str, data_dir: DataDir, given: Mapping[str, Any]) -> st
         path = found.group()
         if path in said:
             return path
+        if path == root:
+            return data_dir.root.name
         return path[len(root) :].lstrip("/\\") if path.startswith(root) else re.split(r"[/\\]", path.rstrip("/\\"))[-1]
 
     return _ABSOLUTE_PATH.sub(shortened, text)

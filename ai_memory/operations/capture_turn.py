@@ -70,7 +70,10 @@ def capture_turn(
             named=_named(there, scope) if is_named and scope is not None else None,
         )
     except OSError as fault:
-        raise StoreFault(f"The turn could not be kept: {fault.strerror or fault}") from fault
+        raise StoreFault(
+            f"The turn could not be kept: {fault.strerror or fault}.",
+            hint="Tell it again with the same index once the data dir can be written: `ai-memory doctor` tells more.",
+        ) from fault
     if turn.outcome == "refused":
         raise UsageFault(f"the turn is refused: {turn.reason}", hint="name the conversation by letters and digits")
     outcome: Literal["accepted", "dropped"] = "accepted" if turn.outcome == "accepted" else "dropped"

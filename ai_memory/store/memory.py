@@ -366,9 +366,12 @@ class Memory:
     def _refuse_read_only(self) -> None:
         root = self.data_dir.root
         if root.exists() and not reading.is_writable(root):
+            is_tool = self.caller.face == "bridge"
+            outside = "use the MCP tool memory_write_page, or write outside the sandbox"
+            started = "the person has to let this MCP server write there"
             raise StoreFault(
                 f"The data dir {root} is read-only here.",
-                hint="An agent's sandbox does that: use the MCP tool memory_write_page, or write outside the sandbox.",
+                hint=f"An agent's sandbox does that: {started if is_tool else outside}.",
             )
 
     def rebuild_beside(self) -> None:

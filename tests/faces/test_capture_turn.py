@@ -127,6 +127,18 @@ def test_a_turn_for_a_name_that_is_none_is_refused(zed: Room) -> None:
     assert list((zed.data_dir / "spool").glob("*.json")) == []
 
 
+def test_a_turn_that_cannot_be_kept_is_no_bug_and_may_be_told_again(zed: Room) -> None:
+    spool = zed.data_dir / "spool"
+    moved = spool.rename(zed.data_dir / "moved")
+    spool.write_text("no folder")
+    answer = turn(zed, 0, "Mend the retry budget.")
+    assert answer.startswith("error internal: The turn could not be kept: ")
+    assert "hint: Tell it again with the same index" in answer
+    spool.unlink()
+    moved.rename(spool)
+    assert turn(zed, 0, "Mend the retry budget.").endswith("kept\nscope default/shop · resolved_by directory")
+
+
 def test_an_idle_session_of_turns_ends_with_a_page(zed: Room) -> None:
     turn(zed, 0, "Mend the retry budget.")
     drained(zed)
