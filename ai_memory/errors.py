@@ -53,6 +53,13 @@ class LockBusy(MemoryFault):
     exit_code = 4
 
 
+class GivenUp(LockBusy):
+    """Whoever asked takes no answer any more, and the write has not begun: nothing is written."""
+
+    def __init__(self) -> None:
+        super().__init__("The call was cancelled while it waited: nothing was written.")
+
+
 class Conflict(MemoryFault):
     """The page changed since it was read, exists already, or is pinned: exit 5."""
 

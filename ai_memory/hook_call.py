@@ -110,6 +110,8 @@ class Call:
         self.now_us = time.time_ns() // 1000
         self.process = self._agent_process()
         self.route = ""
+        self.named: dict[str, str] = {}
+        """The project that the event says it is of, by workspace and project; of most the folder tells."""
         self.unnamed: Unnamed | None = None
         """Of a harness that names no session."""
         names = ("hook_event_name", "hookEventName", "agent_action_name", "hookName")
@@ -455,6 +457,7 @@ class Call:
             "session": self.session,
             "cwd": self.cwd,
             "agent_id": self.subagent,
+            **self.named,
         }
 
     def _at_us(self) -> int:

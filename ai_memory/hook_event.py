@@ -42,6 +42,8 @@ _NAMES = {
     "session": hook_payload.SESSION_LENGTH,
     "cwd": hook_payload.CWD_LENGTH,
     "route": hook_payload.CWD_LENGTH,
+    "workspace": hook_payload.NAME_LENGTH,
+    "project": hook_payload.NAME_LENGTH,
     "agent_id": hook_payload.NAME_LENGTH,
     "tool": hook_payload.NAME_LENGTH,
     "call_id": hook_payload.CALL_ID_LENGTH,

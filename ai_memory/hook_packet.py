@@ -53,10 +53,12 @@ class Told:
 
 
 class Packet:
-    """What one start is given. `base`: folder of the nearest marker, or nothing; `markers`: where markers may lie."""
+    """What one start is given. `base`: folder of the nearest marker, or nothing; `markers`: where markers may lie;
+    `told`: the project's file, where it is named and no folder leads to it."""
 
-    def __init__(self, start: "Start", *, base: str, markers: "list[str]") -> None:
+    def __init__(self, start: "Start", *, base: str, markers: "list[str]", told: str = "") -> None:
         self._start = start
+        self._named = told
         self._base = base
         self._markers = markers
         self.handoff = ""
@@ -135,6 +137,8 @@ class Packet:
         told.mail_for = " ".join(str(mail.get("place") or "").split())[:200]
 
     def _entry(self) -> "Mapping[str, Any]":
+        if self._named:
+            return {"base": self._base, "told": self._named}
         for key in self._start.keys:
             found = self._json(f"starts/{key}.json")
             if found:

@@ -28,11 +28,34 @@ class Turn:
         self.text = ""
 
 
+class Named:
+    """A project that was named, whatever the folder. `keys`: of what is handed over to all of it; `told`: what a start
+    there is told of."""
+
+    __slots__ = ("keys", "project", "told", "workspace")
+
+    def __init__(self, workspace: str, project: str, keys: "list[str]", told: str) -> None:
+        self.workspace = workspace
+        self.project = project
+        self.keys = keys
+        self.told = told
+
+
 def take_turn(
-    data_dir: str, environ: "Mapping[str, str]", *, agent: str, session: str, index: int, role: str, text: str, cwd: str
+    data_dir: str,
+    environ: "Mapping[str, str]",
+    *,
+    agent: str,
+    session: str,
+    index: int,
+    role: str,
+    text: str,
+    cwd: str,
+    named: "Named | None" = None,
 ) -> Turn:
     """Leave the turn in the spool, start a drain, and give the session's first turn what waits for it.
 
+    `cwd` is empty where a project is `named` in which the caller does not stand.
     The same session and index twice are one turn. *Errors*: OSError when the spool cannot be written; nothing is taken
     then. *Crash*: the event lies there or not; a handoff that was taken and not confirmed is open again after a minute.
     """
@@ -44,26 +67,32 @@ def take_turn(
     is_off = hook_call.is_off(environ)
     call = hook_call.Call(options, payload, agent=agent, data_dir=data_dir, flags=[], is_off=is_off)
     call.is_staying = True
+    if named is not None:
+        call.named = {"workspace": named.workspace, "project": named.project}
+        call.cwd = cwd  # none is none: the folder of this process is no better
     is_alive = hook_spool.is_drain_alive(data_dir)
     turn = Turn(*call.put())
     if turn.outcome == "accepted":
         is_alive = hook_spool.kick(data_dir, call.kind, 0, is_staying=True) or is_alive
     if turn.outcome != "refused" and not is_off and not call.pause():
-        turn.text = _told(call, is_alive=is_alive)
+        turn.text = _told(call, named, is_alive=is_alive)
     return turn
 
 
-def _told(call: "hook_call.Call", *, is_alive: bool) -> str:
+def _told(call: "hook_call.Call", named: "Named | None", *, is_alive: bool) -> str:
     """What the start of the session is given; nothing at its later turns."""
     policy, around = call.policy()
-    if not around.folders:
+    if not around.folders and named is None:
         return ""
     start = call.start_in(around)
+    if named is not None:
+        start.keys += named.keys
     start.source = "startup"
     was_pending = start.is_ending() or is_alive
     if not start.is_first():
         return ""
-    packet = hook_packet.Packet(start, base=policy.base, markers=around.markers())
+    told = named.told if named is not None and not around.folders else ""
+    packet = hook_packet.Packet(start, base=policy.base, markers=around.markers(), told=told)
     packet.at_start(claims=policy.claims, was_pending=was_pending, is_renewed=is_alive)
     if packet.handoff:
         call.confirm(packet.handoff, policy)

@@ -1,6 +1,6 @@
 """The words of the house as frozen values, shared by every room above the ground floor."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
@@ -131,9 +131,14 @@ MACHINE = Author("ai-memory", "ai-memory@localhost")
 """Author of what no person typed (decision A14)."""
 
 
+def never() -> bool:
+    """A command is not given up: who interrupts it ends its process."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Where a call comes from. Everything that scope resolution may look at."""
+    """Where a call comes from. Everything that scope resolution may look at, and whether it is still wanted."""
 
     cwd: str | None
     environ: Mapping[str, str]
@@ -144,6 +149,8 @@ class Caller:
     """Folders that an MCP client offers."""
     session_id: str | None = None
     agent: str | None = None
+    is_given_up: Callable[[], bool] = field(default=never, compare=False)
+    """Whether nobody takes the answer any more: what has not begun to write then writes nothing."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

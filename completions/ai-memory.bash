@@ -103,7 +103,7 @@ _ai_memory() {
         "undo") words="--dry-run --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "sessions") words="--agent --open --since --until -n --limit --offset --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "session") words="--kinds --query --order -n --limit --offset --body-max-chars --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
-        "capture-turn") words="--session --index --role -b --text --file --cwd --agent --data-dir --lock-timeout --json --help" ;;
+        "capture-turn") words="--session --index --role -b --text --file --cwd --agent --workspace --project --data-dir --lock-timeout --json --help" ;;
         "backfill") words="--agent --since --max-sessions --dry-run --force --all-projects --capture-mode --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "finalize-session") words="--all --idle --agent --reopen --all-projects --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "list-projects") words="--workspace --format --data-dir --lock-timeout --json --help" ;;

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ai_memory.bridge.shapes import without_nulls
 from ai_memory.bridge.takes import FORMAT, example, tool_parameters
 from ai_memory.bridge.wording import in_tools
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import GivenUp, MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
 from ai_memory.operations.signature import PROGRESS, bind, takes_progress
@@ -62,16 +63,7 @@ class Place:
 
     def call(self, tool: str, given: Mapping[str, Any], progress: Callable[[int, int], None] | None = None) -> "Answer":
         """As `call`, made from here."""
-        return call(
-            tool,
-            given,
-            data_dir=self.data_dir,
-            caller=self.caller,
-            pins=self.pins,
-            served=self.served,
-            is_structured=self.is_structured,
-            progress=progress,
-        )
+        return _answer(OPERATION_BY_TOOL[tool], given, self, progress)
 
     def memory(self, command: str) -> Any:
         """The store as this caller sees it."""
@@ -92,8 +84,12 @@ def call(
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer:
     """The answer of one tool. Faults are answers too, so it raises none. Safe to kill at any point, as the store is."""
-    operation = OPERATION_BY_TOOL[tool]
-    place = Place(data_dir, caller, pins, served, is_structured)
+    return Place(data_dir, caller, pins, served, is_structured).call(tool, given, progress)
+
+
+def _answer(
+    operation: Operation, given: Mapping[str, Any], place: Place, progress: Callable[[int, int], None] | None
+) -> Answer:
     try:
         return _called(operation, given, place, progress)
     except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
@@ -117,7 +113,7 @@ def _called(
         text = told(operation, result, form, place.served)
         return Answer(text, structured=structured(operation, result) if place.is_structured else None)
     except MemoryFault as fault:
-        if fault.code in ("busy", "internal"):
+        if fault.code in ("busy", "internal") and not isinstance(fault, GivenUp):
             _note(operation, str(fault), place)
         return _refusal(operation, fault, given, _scope(memory, given, place.pins), place)
 
@@ -236,7 +232,7 @@ def _refusal(
     cause: str = "",
 ) -> Answer:
     """What was wrong, what to do, the resolved scope, a valid call."""
-    code, message, hint = fault_words(fault, operation, place)
+    code, message, hint = fault_words(fault, operation, place, given)
     if operation.noun and given.get(FORMAT.name) == "json":
         text = _json(fault_json(code, message, hint))
         return Answer(text, is_error=True, code=code, cause=cause)
@@ -256,8 +252,11 @@ def valid(operation: Operation, code: str) -> dict[str, Any]:
     return {**example(operation), **named}
 
 
-def fault_words(fault: Exception, operation: Operation, place: Place) -> tuple[str, str, str]:
-    """Code, message and hint; of a bug only its kind, and of no path more than where it lies in the data dir."""
+def fault_words(
+    fault: Exception, operation: Operation, place: Place, given: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[str, str, str]:
+    """Code, message and hint; of a bug only its kind, and of no path more than where it lies in the data dir. What the
+    call itself names is told as it was `given`."""
     if not isinstance(fault, MemoryFault):
         return (
             "internal",
@@ -265,16 +264,21 @@ def fault_words(fault: Exception, operation: Operation, place: Place) -> tuple[s
             "this is a bug; the bridge's stderr has the details",
         )
     words = (in_tools(text, operation, place.served) for text in (fault.message, fault.hint))
-    message, hint = (_without_paths(text, place.data_dir) for text in words)
+    message, hint = (_without_paths(text, place.data_dir, given) for text in words)
     return fault.code, message, hint
 
 
-def _without_paths(text: str, data_dir: DataDir) -> str:
+def _without_paths(text: str, data_dir: DataDir, given: Mapping[str, Any]) -> str:
     """The text with each absolute path cut down to its place in the data dir, or to its last name."""
     root = str(data_dir.root)
+    said = {value for value in given.values() if isinstance(value, str)}
 
     def shortened(found: re.Match[str]) -> str:
         path = found.group()
+        if path in said:
+            return path
+        if path == root:
+            return data_dir.root.name
         return path[len(root) :].lstrip("/\\") if path.startswith(root) else re.split(r"[/\\]", path.rstrip("/\\"))[-1]
 
     return _ABSOLUTE_PATH.sub(shortened, text)

@@ -1,7 +1,7 @@
 """Who is at the other end: agent and session, the folder and roots it works in, the scope of calls that name none."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +17,7 @@ from ai_memory.bridge.options import Options
 from ai_memory.harnesses.around import session_around
 from ai_memory.hook_harnesses import canonical_agent
 from ai_memory.hook_places import session_uuid
-from ai_memory.model import Caller
+from ai_memory.model import Caller, never
 from ai_memory.paths import find_data_dir
 
 ROOTS_TIMEOUT_S = 2.0
@@ -51,8 +51,8 @@ class Client:
         self._roots: tuple[str, ...] | None = None
         self._asking = anyio.Lock()
 
-    async def place(self, context: ServerRequestContext[Any]) -> Place:
-        """Where this request is made."""
+    async def place(self, context: ServerRequestContext[Any], is_given_up: Callable[[], bool] = never) -> Place:
+        """Where this request is made; `is_given_up` says whether the client has cancelled it."""
         async with self._asking:
             if self._roots is None:
                 self._roots = await _offered_roots(context.session)
@@ -65,6 +65,7 @@ class Client:
             roots=self._roots,
             session_id=session_of(agent, context.meta, os.environ) or None,
             agent=agent or None,
+            is_given_up=is_given_up,
         )
         return Place(self._data_dir, caller, self._pins, self._served, self._is_structured)
 

@@ -1,5 +1,6 @@
 """The handlers of one connection: tools, prompts, resources, completion, logging. Work runs in threads of its own."""
 
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -73,7 +74,7 @@ class Face:
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in self._tools])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """The answer as one text. A cancelled call is left alone: what it began to write, it finishes."""
+        """The answer as one text. A cancelled call that has not begun to write writes nothing; else it finishes."""
         if params.name in self._names:
             answer = await self._called(context, params.name, params.arguments or {})
         else:
@@ -86,11 +87,15 @@ class Face:
 
     async def _called(self, context: Context, name: str, arguments: dict[str, Any]) -> Answer:
         started = time.monotonic()
-        place = await self._client.place(context)
+        given_up = threading.Event()
+        place = await self._client.place(context, given_up.is_set)
         function = await self._in_thread(OPERATION_BY_TOOL[name].load)
         progress = Progress(context, counts=takes_progress(function))
         work = partial(place.call, name, arguments, progress.report)
-        answer = await progress.during(partial(self._in_thread, work))
+        try:
+            answer = await progress.during(partial(self._in_thread, work))
+        finally:  # the thread goes on after a cancellation, and asks
+            given_up.set()
         await self._tell_of(context, name, answer, time.monotonic() - started)
         return answer
 

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ai_memory.capture.batches import Place
@@ -41,8 +42,13 @@ class Attribution:
         self._places.clear()
 
     def place_of(self, event: Event) -> Place:
-        """Project and branch of the directory in which an event happened."""
-        return self.place(event.cwd)
+        """Project and branch of the directory in which an event happened; the project that the event names."""
+        if not event.project:
+            return self.place(event.cwd)
+        scope = self._scope(event.cwd, event.workspace, event.project)
+        here = self.place(event.cwd) if event.cwd else Place(scope)
+        is_here = (here.scope.workspace, here.scope.project) == (scope.workspace, scope.project)
+        return replace(here, scope=scope) if is_here else Place(scope)
 
     def place(self, cwd: str) -> Place:
         """Project and branch of a directory. A directory that cannot be resolved belongs to the scratch project."""
@@ -70,11 +76,18 @@ class Attribution:
         head = head_of(repository)
         return Place(scope, sanitize_line(head.branch or ""), sanitize_line(head.commit or ""))
 
-    def _scope(self, cwd: str) -> Scope:
+    def _scope(self, cwd: str, workspace: str | None = None, project: str | None = None) -> Scope:
         caller = self._caller
         try:
             place = cwd if is_nameable(cwd, sys.platform) else None  # a relative one starts anywhere
-            scope = resolve(cwd=place, home=caller.home, environ=caller.environ, catalogue=self._projects)
+            scope = resolve(
+                cwd=place,
+                home=caller.home,
+                environ=caller.environ,
+                workspace=workspace or None,
+                project=project,
+                catalogue=self._projects,
+            )
         except (MemoryFault, OSError, ValueError) as fault:
             why = f"The directory could not be resolved: {fault}".replace("\n", " ")
             return Scope(DEFAULT_WORKSPACE, SCRATCH_PROJECT, ResolvedBy.FALLBACK, why=why)

@@ -246,11 +246,12 @@ class PageWork:
         )
 
     def publish(self, change: Change, handoff: Handoff, ref: PageRef, directories: Sequence[str]) -> None:
-        """Let starts in those directories find the handoff, and everyone in its project one that is made by hand."""
+        """Let starts in those directories find the handoff, and everyone in its project one that is made by hand or
+        in no directory."""
         change.outbox_put(open_name(handoff.id), sanitize_again(handoffs.render(handoff, ref), self.own))
         names = directory_names(handoff.id, directories)
         project = change.project(ref.workspace, ref.project)
-        if handoff.origin == "manual" and project is not None:
+        if (handoff.origin == "manual" or not handoff.cwd) and project is not None:
             names.append(project_name(handoff.id, project.id))
         for name in names:
             change.outbox_put(name, sanitize(handoffs.mark(handoff)))

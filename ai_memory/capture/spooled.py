@@ -23,7 +23,8 @@ MAX_NAME = 200
 """Characters of agent, tool, call id and the like. Longer ones are cut."""
 
 MAX_SESSION = 512
-_LENGTHS = dict.fromkeys(("agent", "event", "source_event", "agent_id", "tool", "call_id", "flags"), MAX_NAME) | {
+_SHORT = ("agent", "event", "source_event", "agent_id", "tool", "call_id", "flags", "workspace", "project")
+_LENGTHS = dict.fromkeys(_SHORT, MAX_NAME) | {
     "session": MAX_SESSION,
     "native_id": MAX_SESSION,
     "cwd": 4_096,
@@ -71,6 +72,9 @@ class Event:
     process: int
     route: Sanitized = NO_TEXT
     """Root of the other repository in which all paths of a tool's input lie, as the hook found it."""
+    workspace: Sanitized = NO_TEXT
+    project: Sanitized = NO_TEXT
+    """What a client named for its turns; of a harness's event the folder tells."""
     ingest_key: str = ""
     """Made of the key by which a producer tells a repetition; empty where none was given."""
 
@@ -122,6 +126,8 @@ def parse_event(name: str, content: bytes, own: OwnPatterns = NO_PATTERNS) -> Ev
         extra=_still_json(given[3], rest),
         process=_process(more),
         route=clean["route"],
+        workspace=clean["workspace"],
+        project=clean["project"],
         ingest_key=_ingest_key(record, more),
     )
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.clock import rfc3339
-from ai_memory.model import Scope
+from ai_memory.model import ResolvedBy, Scope
 from ai_memory.operations.budget import MaxBytes, size_bytes
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
+from ai_memory.operations.search_scope import without_pages
 from ai_memory.operations.sessions import SessionRow, session_line, session_rows
 from ai_memory.store.activity import Neighbour, Place
 from ai_memory.text.times import DAY_US
@@ -134,6 +135,7 @@ def _made(
         last_us = activity.last_work_us(connection, place)
         waiting = messages.count_waiting(connection, place, now_us=now_us)
         sessions = _sessions(snapshot, connection, place)
+    nothing = without_pages(snapshot, [scope]) if scope.resolved_by is ResolvedBy.FLAG else ()
     return Briefing(
         scope=scope,
         counts=counts,
@@ -150,7 +152,7 @@ def _made(
         recent_sessions=sessions,
         cross_project_dependents=activity.dependents(snapshot, place),
         cross_project_dependencies=activity.dependencies(snapshot, place),
-        gaps=(*snapshot.gaps, *faults),
+        gaps=(*snapshot.gaps, *faults, *nothing),
         omitted=more_rules + more_slots + more_pinned,
     )
 

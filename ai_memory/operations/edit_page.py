@@ -38,7 +38,9 @@ def edit_page(
     Use it to correct a line; the passage must stand in the body exactly once.
     """
     if not old:
-        raise UsageFault("old is empty", hint="quote the passage that is to go; append adds to the end of a page")
+        raise UsageFault(
+            "old is empty", hint="quote the passage that is to go; `ai-memory append` adds to the end of a page"
+        )
     scope, ref = locate(memory, path, workspace, project, write=True)
     with memory.writing(f"edit {ref.path}", trailers=session_trailers(memory)) as change:
         before = change.page(ref)

@@ -173,7 +173,9 @@ def folder_in(memory: "Memory", scope: Scope) -> str:
         here = resolve(memory, write=False)
     except MemoryFault:
         return ""
-    return memory.caller.cwd or "" if (here.workspace, here.project) == (scope.workspace, scope.project) else ""
+    if (here.workspace, here.project) != (scope.workspace, scope.project):
+        return ""
+    return (here.root if here.resolved_by in (ResolvedBy.ROOTS, ResolvedBy.SESSION) else memory.caller.cwd) or ""
 
 
 def asking(memory: "Memory", agent: str | None, session: str | None, *, cwd: str) -> Taker:

@@ -278,7 +278,8 @@ HANDOFF_BACK = ("a handoff that came back is given to nobody until `ai-memory ha
 def restored_page_text(result: RestoredPage) -> str:
     """The versions, or what was brought back."""
     if result.outcome == "listed":
-        return "\n".join([*map(_version_line, result.versions), "name one to bring it back: --from VERSION"])
+        how = "name one to bring it back: --from VERSION on the command line, rev in a tool call"
+        return "\n".join([*map(_version_line, result.versions), how])
     row = result.pages[0]
     name = label(Address(row.workspace, row.project, row.path), result.scope.workspace, result.scope.project)
     if result.outcome == "unchanged":

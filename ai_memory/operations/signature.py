@@ -36,7 +36,7 @@ _EXAMPLES: Mapping[Kind, str] = {
     "integer": "write digits alone, such as 10",
     "number": "write it like 10 or 2.5",
     "boolean": "write true or false",
-    "array": 'repeat the flag, or write a JSON list such as ["a", "b"]',
+    "array": 'write a JSON list such as ["a", "b"], or repeat the flag on the command line',
 }
 _LARGEST = 2**63 - 1
 """Of whole numbers: what SQLite can count to."""
@@ -178,11 +178,15 @@ def _check_bounds(parameter: Parameter, number: float) -> None:
     least, most = parameter.field.ge, parameter.field.le
     if most is None and parameter.type == "integer":
         most = _LARGEST
-    bounds = f"a number from {least} to {most}" if None not in (least, most) else "a smaller number"
+    between = "" if least is None or most in (None, _LARGEST) else f"write a number from {least} to {most}"
     if least is not None and number < least:
-        raise UsageFault(f"{parameter.name} is at least {least}, not {_short(number)}", hint=f"write {bounds}")
+        raise UsageFault(
+            f"{parameter.name} is at least {least}, not {_short(number)}", hint=between or f"write {least} or more"
+        )
     if most is not None and number > most:
-        raise UsageFault(f"{parameter.name} is at most {most}, not {_short(number)}", hint=f"write {bounds}")
+        raise UsageFault(
+            f"{parameter.name} is at most {most}, not {_short(number)}", hint=between or "write a smaller number"
+        )
 
 
 def _way(parameter: Parameter) -> str:

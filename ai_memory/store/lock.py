@@ -5,7 +5,7 @@ import os
 import socket
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +13,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ai_memory.clock import Clock, now_us, rfc3339
-from ai_memory.errors import LockBusy
+from ai_memory.errors import GivenUp, LockBusy
+from ai_memory.model import never
 from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder
 
@@ -47,16 +48,23 @@ class Holder:
 
 
 class WriterLock:
-    """An OS file lock on `locks/write.lock`. It is released by the system when its holder dies."""
+    """An OS file lock on `locks/write.lock`. It is released by the system when its holder dies.
 
-    def __init__(self, locks: Path, *, command: str, clock: Clock = now_us) -> None:
+    `is_given_up`: whether nobody waits for the work any more. It is looked at as long as the lock is not held.
+    """
+
+    def __init__(
+        self, locks: Path, *, command: str, clock: Clock = now_us, is_given_up: Callable[[], bool] = never
+    ) -> None:
         self._locks = locks
         self._command = command
         self._clock = clock
+        self._is_given_up = is_given_up
 
     @contextmanager
     def held(self, timeout_s: float) -> Iterator[None]:
-        """Hold the lock for the block, in order of coming. Raises LockBusy, naming the holder, after `timeout_s`.
+        """Hold the lock for the block, in order of coming. Raises LockBusy, naming the holder, after `timeout_s`,
+        and GivenUp.
 
         Who comes while others wait takes a seat behind them: eight writers that only tried again and again overtook a
         waiter up to five times (2026-11-30).
@@ -65,6 +73,8 @@ class WriterLock:
         if self.has_waiters() or not _take(lock):
             self._wait(lock, timeout_s)
         try:
+            if self._is_given_up():
+                raise GivenUp
             with self._signed():
                 yield
         finally:
@@ -113,6 +123,8 @@ class WriterLock:
         deadline = time.monotonic() + timeout_s
         with _Seat(self._locks / "waiting") as seat:
             while time.monotonic() < deadline:
+                if self._is_given_up():
+                    raise GivenUp
                 if seat.is_next() and _take(lock):
                     return
                 time.sleep(POLL_S)

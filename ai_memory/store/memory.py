@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ai_memory.clock import Clock, now_us
-from ai_memory.errors import MemoryFault, StoreFault
+from ai_memory.errors import GivenUp, MemoryFault, StoreFault
 from ai_memory.model import Author, Caller, PageRef
 from ai_memory.paths import DataDir
 from ai_memory.store import born, driver, reading
@@ -220,7 +220,7 @@ class Memory:
     def state_transaction(self) -> Iterator[Connection]:
         """`state.db` inside `BEGIN IMMEDIATE`, committed at the end of the block; made and migrated when missing.
 
-        Raises StoreFault when it is damaged or the disk refuses it.
+        Raises StoreFault when it is damaged or the disk refuses it; GivenUp.
         """
         from ai_memory.store import state
 
@@ -229,6 +229,8 @@ class Memory:
         path = self.data_dir.state
         try:
             with closing(state.open_state(self.data_dir, at_us=self.clock())) as opened, driver.transaction(opened):
+                if self.caller.is_given_up():
+                    raise GivenUp
                 yield opened
         except driver.DatabaseError as fault:
             if driver.is_damage(fault) or driver.is_refused(fault):
@@ -364,9 +366,12 @@ class Memory:
     def _refuse_read_only(self) -> None:
         root = self.data_dir.root
         if root.exists() and not reading.is_writable(root):
+            is_tool = self.caller.face == "bridge"
+            outside = "use the MCP tool memory_write_page, or write outside the sandbox"
+            started = "the person has to let this MCP server write there"
             raise StoreFault(
                 f"The data dir {root} is read-only here.",
-                hint="An agent's sandbox does that: use the MCP tool memory_write_page, or write outside the sandbox.",
+                hint=f"An agent's sandbox does that: {started if is_tool else outside}.",
             )
 
     def rebuild_beside(self) -> None:

@@ -243,7 +243,7 @@ def _await_rebuild(desk: Desk, gaps: list[str]) -> None:
     from ai_memory.store import indexing
 
     deadline = time.monotonic() + desk.lock_timeout_s
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not desk.caller.is_given_up():
         if _is_fresh(desk, read_head(desk.data_dir.git) or ""):
             return
         time.sleep(0.05)

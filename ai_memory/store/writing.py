@@ -33,7 +33,7 @@ LARGE_FOLDER = 500
 
 
 def writer_lock(desk: Desk) -> WriterLock:
-    return WriterLock(desk.data_dir.locks, command=desk.command, clock=desk.clock)
+    return WriterLock(desk.data_dir.locks, command=desk.command, clock=desk.clock, is_given_up=desk.caller.is_given_up)
 
 
 @dataclass(frozen=True, slots=True)

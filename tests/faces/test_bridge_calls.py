@@ -15,6 +15,7 @@ from ai_memory.operations.rows import PageRow
 from ai_memory.operations.signature import bind
 from ai_memory.operations.table import OPERATION_BY_TOOL
 from ai_memory.paths import DataDir
+from ai_memory.store import reading
 from ai_memory.text.fences import FENCE_END, FENCE_START, INJECTED_MARK, NOTICE
 
 SCOPE = Scope("default", "acme", ResolvedBy.REMOTE, why="/home/someone/acme")
@@ -117,7 +118,9 @@ def here(tmp_path: Path) -> Place:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"limit": 1000}, "at most 100"),
+        ({"limit": 1000}, "at most 100, not 1000\nhint: write a number from 1 to 100\n"),
+        ({"max_bytes": 10}, "at least 200, not 10\nhint: write 200 or more\n"),
+        ({"max_bytes": 1 << 70}, "hint: write a smaller number\n"),
         ({"limit": "many"}, "whole number"),
         ({"limt": 5}, "did you mean 'limit'"),
         ({"format": "xml"}, "format is one of md, json"),
@@ -131,6 +134,30 @@ def test_a_refusal_says_what_was_wrong_and_shows_a_valid_call(here: Place, given
     assert reason in answer.text
     assert answer.text.splitlines()[-1] == 'valid call: memory_recent {"limit": 5}'
     assert "Traceback" not in answer.text
+
+
+def test_a_refusal_quotes_what_the_call_named_as_it_was_named(here: Place) -> None:
+    answer = here.call("memory_read_page", {"path": "/etc/shadow/x.md"})
+    assert answer.text.startswith("error invalid: not a page path: '/etc/shadow/x.md'")
+
+
+def test_a_data_dir_that_is_read_only_is_told_by_its_name_and_whose_turn_it_is(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.data_dir.root.mkdir()
+    monkeypatch.setattr(reading, "is_writable", lambda _: False)
+    text = here.call("memory_write_page", {"path": "notes/a.md", "body": "x", "project": "acme"}).text
+    assert text.startswith("error internal: The data dir data is read-only here.\n")
+    assert "hint: An agent's sandbox does that: the person has to let this MCP server write there.\n" in text
+
+
+def test_status_tells_where_the_data_dir_lies_and_no_refusal_does(here: Place) -> None:
+    assert str(here.data_dir.root) in here.call("memory_status", {}).text
+    here.data_dir.root.mkdir()
+    here.data_dir.state.write_bytes(b"no database at all")
+    broken = here.call("memory_message_send", {"to_project": "x", "body": "x", "project": "y"})
+    assert broken.is_error
+    assert str(here.data_dir.root) not in broken.text
 
 
 def test_a_refusal_tells_the_scope_that_the_call_would_have_had(here: Place) -> None:

@@ -13,6 +13,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from ai_memory.bridge.front import load_manifest
+from ai_memory.store.lock import WriterLock
 from ai_memory.text.fences import FENCE_START
 
 DEADLINE_S = 60
@@ -37,7 +38,7 @@ class Talk:
     async def good(self, tool: str, **arguments: object) -> str:
         """Text of a call that must succeed."""
         result = await self.session.call_tool(tool, arguments)
-        text = self._text(result)
+        text = self.text(result)
         assert not result.is_error, text
         return text
 
@@ -45,10 +46,10 @@ class Talk:
         """Text of a call that must be refused."""
         result = await self.session.call_tool(tool, arguments)
         assert result.is_error
-        return self._text(result)
+        return self.text(result)
 
     @staticmethod
-    def _text(result: types.CallToolResult) -> str:
+    def text(result: types.CallToolResult) -> str:
         assert result.structured_content is None
         (block,) = result.content
         assert isinstance(block, types.TextContent)
@@ -179,6 +180,38 @@ def test_a_pinned_scope_holds_for_calls_that_name_none(checkout: Path) -> None:
         assert "scope default/other" in await client.good("memory_recent", workspace="default", project="other")
 
     talk(work, cwd=checkout, words=("--workspace", "work", "--project", "pinned"))
+
+
+def test_prompts_resources_completion_and_progress_come_through_the_real_command(checkout: Path) -> None:
+    page = "memory://default/acme-api/notes/retry-budget.md"
+    told: list[str | None] = []
+
+    async def hear(_done: float, _total: float | None, message: str | None) -> None:
+        told.append(message)
+
+    async def work(client: Talk) -> None:
+        session = client.session
+        await client.good("memory_write_page", path="notes/retry-budget.md", body=BODY)
+        assert [one.name for one in (await session.list_prompts()).prompts] == ["recall-first", "memory-workflow"]
+        prompt = await session.get_prompt("recall-first", {"task": "mend the queue"})
+        assert "The task: mend the queue" in str(prompt.messages[0].content)
+        assert [one.uri for one in (await session.list_resources()).resources] == [page]
+        (template,) = (await session.list_resource_templates()).resource_templates
+        (content,) = (await session.read_resource(page)).contents
+        assert isinstance(content, types.TextResourceContents)
+        assert content.text.startswith(FENCE_START)
+        assert "At most three tries" in content.text
+        of_page = types.ResourceTemplateReference(uri=template.uri_template)
+        found = await session.complete(of_page, {"name": "project", "value": "acme"})
+        assert found.completion.values == ["acme-api"]
+        with WriterLock(checkout.parent / "data" / "locks", command="another").held(5):
+            late = await session.call_tool(
+                "memory_write_page", {"path": "notes/late.md", "body": BODY}, progress_callback=hear
+            )
+        assert client.text(late).startswith("error busy: Another command is writing: pid ")
+        assert set(told) == {"at work"}
+
+    talk(work, cwd=checkout)
 
 
 def test_two_bridges_write_at_once_and_nothing_is_lost(checkout: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 from bridge_client import RawClient, is_alive, wait_until
 from cli_room import Room
 
+from ai_memory.store.lock import WriterLock
+
 BRIDGES = 10
 PAGES_EACH = 4
 EVENTS = 200
@@ -72,6 +74,23 @@ def test_ten_bridges_and_a_drain_at_once_lose_nothing(room: Room) -> None:
     room.drain()
     assert len(room.json("session", "7d3f0a5e", "--limit", "1000")["observations"]) == EVENTS
     assert room.git("status", "--porcelain") == ""
+    assert leftovers(room.data_dir) == []
+
+
+def test_a_call_that_is_cancelled_while_it_waits_for_the_lock_writes_nothing(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "The retry budget.")
+    locks = room.data_dir / "locks"
+    with RawClient(command(room), cwd=room.checkout) as client:
+        client.greet()
+        with WriterLock(locks, command="another").held(5):
+            ask_to_write(client, "notes/cancelled.md")
+            wait_until(lambda: list((locks / "waiting").glob("*")))
+            client.notify("notifications/cancelled", {"requestId": "notes/cancelled.md"})
+            wait_until(lambda: not list((locks / "waiting").glob("*")), 3)
+        ask_to_write(client, "notes/b.md")
+        assert written(client, "notes/b.md").startswith("created notes/b.md")
+        assert "cancelled" not in client.call("all", "memory_recent")["content"][0]["text"]
+        assert client.unread() == []
     assert leftovers(room.data_dir) == []
 
 

@@ -84,6 +84,12 @@ def test_settled_pages_come_by_the_sessions_they_were_learnt_in(shop: Room) -> N
     assert set(rest) == {"decisions/new.md", "decisions/queue.md", "_rules/money.md"}
 
 
+@pytest.mark.parametrize("name", ["briefing", "explore"])
+def test_a_project_that_was_named_and_holds_no_page_is_told(shop: Room, name: str) -> None:
+    assert shop.json(name, "--project", "shpo")["gaps"] == ["no page stands in default/shpo"]
+    assert shop.json(name, "--project", "till")["gaps"] == []
+
+
 def test_a_briefing_of_nothing_is_a_briefing(room: Room) -> None:
     told = room.json("briefing")
     assert told["counts"] == {"pages": 0, "sessions": 0, "observations": 0}

@@ -27,10 +27,11 @@ def zed(room: Room) -> Room:
 
 
 def turn(room: Room, index: int, text: str, role: str = "user", **more: Any) -> str:
-    environ = more.pop("environ", {})
-    caller = Caller(cwd=str(room.checkout), environ=environ, home=str(Path.home()), face="bridge", agent="zed")
+    environ, pins = more.pop("environ", {}), more.pop("pins", Pins())
+    cwd = str(more.pop("stands_in", room.checkout))
+    caller = Caller(cwd=cwd, environ=environ, home=str(Path.home()), face="bridge", agent="zed")
     given = {"session": THREAD, "index": index, "role": role, "text": text, **more}
-    return call("memory_capture_turn", given, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins()).text
+    return call("memory_capture_turn", given, data_dir=DataDir(room.data_dir), caller=caller, pins=pins).text
 
 
 def drained(room: Room) -> list[dict[str, Any]]:
@@ -81,6 +82,61 @@ def test_the_first_turn_is_given_the_handoff_and_takes_it(zed: Room) -> None:
     drained(zed)
     [handoff] = zed.json("handoff", "list", "--state", "any")["handoffs"]
     assert (handoff["state"], handoff["accepted_by_agent"]) == ("accepted", "zed")
+
+
+@pytest.mark.parametrize("names", [{"pins": Pins(project="till")}, {"project": "till"}])
+def test_turns_belong_to_the_project_that_is_named_and_not_to_the_folder(zed: Room, names: dict[str, Any]) -> None:
+    zed.ok("write-page", "-p", "notes/till.md", "-b", "The till rounds.", "--project", "till")
+    zed.ok("handoff", "begin", "-b", "Of the folder alone.", "--agent", "codex")
+    zed.ok("handoff", "begin", "-b", "Tax is left.", "--agent", "codex", "--project", "till")
+    zed.ok("message", "send", "till", "-b", "Look at the prices.")
+    first = turn(zed, 0, "Where were we?", **names)
+    assert "Tax is left." in first
+    assert "Of the folder alone." not in first
+    assert "1 message waits for default/till" in first
+    assert first.endswith("kept\nscope default/till · resolved_by flag")
+    turn(zed, 1, "Round up.", **names)
+    drained(zed)
+    [session] = zed.json("sessions", "--project", "till")["sessions"]
+    assert (session["agent"], session["prompts"]) == ("zed", 2)
+    assert zed.json("sessions")["sessions"] == []
+    zed.ok("finalize-session", session_uuid("zed", THREAD), "--project", "till")
+    assert "Round up." in zed.ok("handoff", "accept", "--project", "till")
+    assert "Of the folder alone." in zed.ok("handoff", "accept")
+
+
+def test_a_named_project_in_whose_checkout_the_client_stands_keeps_branch_and_folder(zed: Room) -> None:
+    zed.ok("handoff", "begin", "-b", "Tax is left.", "--agent", "codex")
+    assert "Tax is left." in turn(zed, 0, "Where were we?", project="shop")
+    drained(zed)
+    [session] = zed.json("sessions")["sessions"]
+    assert session["cwd"] == str(zed.checkout)
+
+
+def test_a_turn_about_another_folder_is_answered_with_its_project(zed: Room, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    assert "scope default/shop" in turn(zed, 0, "Where were we?", stands_in=other, cwd=str(zed.checkout))
+    [session] = (drained(zed), zed.json("sessions")["sessions"])[1]
+    assert session["project"] == "shop"
+
+
+def test_a_turn_for_a_name_that_is_none_is_refused(zed: Room) -> None:
+    assert turn(zed, 0, "x", project="../x").startswith("error invalid: not a workspace name")
+    assert turn(zed, 0, "x", cwd="here").startswith("error invalid: 'here' is no absolute path")
+    assert list((zed.data_dir / "spool").glob("*.json")) == []
+
+
+def test_a_turn_that_cannot_be_kept_is_no_bug_and_may_be_told_again(zed: Room) -> None:
+    spool = zed.data_dir / "spool"
+    moved = spool.rename(zed.data_dir / "moved")
+    spool.write_text("no folder")
+    answer = turn(zed, 0, "Mend the retry budget.")
+    assert answer.startswith("error internal: The turn could not be kept: ")
+    assert "hint: Tell it again with the same index" in answer
+    spool.unlink()
+    moved.rename(spool)
+    assert turn(zed, 0, "Mend the retry budget.").endswith("kept\nscope default/shop · resolved_by directory")
 
 
 def test_an_idle_session_of_turns_ends_with_a_page(zed: Room) -> None:

@@ -109,7 +109,7 @@ def test_without_a_version_the_versions_are_listed_and_nothing_changes(room: Roo
     answer = room.json("restore-page", PAGE)
     assert (answer["outcome"], [row["version"] for row in answer["versions"]]) == ("listed", [second, first])
     assert room.json("restore-page", PAGE, "-n", "1")["gaps"] == ["older versions not shown"]
-    assert "--from VERSION" in room.ok("restore-page", PAGE)
+    assert "--from VERSION on the command line, rev in a tool call" in room.ok("restore-page", PAGE)
     assert commits(room) == before
 
 

@@ -8,13 +8,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lock_watch import environment, overtaking, turns
-from wiki_room import WikiRoom
+from wiki_room import WikiRoom, ref
 
-from ai_memory.errors import LockBusy
+from ai_memory.errors import GivenUp, LockBusy
+from ai_memory.model import Sanitized
 from ai_memory.store.lock import COURTESY_S, STALE_WAITER_S, WriterLock
 
 HOLD = """
@@ -124,6 +126,44 @@ def test_a_waiter_sits_on_the_bench_until_it_has_the_lock(lock: WriterLock, lock
     assert len(got) == 1
     assert not lock.has_waiters()
     assert list((locks / "waiting").iterdir()) == []
+
+
+def test_who_gives_up_leaves_the_bench_at_once_and_holds_nothing(locks: Path) -> None:
+    given_up = threading.Event()
+    lock = WriterLock(locks, command="write-page", is_given_up=given_up.is_set)
+    ends: list[type[Exception]] = []
+
+    def wait() -> None:
+        try:
+            with lock.held(60):
+                pass
+        except LockBusy as fault:
+            ends.append(type(fault))
+
+    with held_elsewhere(locks):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        until(lock.has_waiters)
+        given_up.set()
+        thread.join(20)
+        assert ends == [GivenUp]
+        assert not lock.has_waiters()
+    with pytest.raises(GivenUp), lock.held(1):
+        pytest.fail("the lock is free, and nobody waits for the work")
+    with lock.if_free() as is_mine:
+        assert is_mine
+
+
+def test_what_was_given_up_writes_neither_a_page_nor_a_row(tmp_path: Path) -> None:
+    room = WikiRoom(tmp_path)
+    room.put("notes/a.md")
+    memory = room.memory()
+    memory.caller = replace(memory.caller, is_given_up=lambda: True)
+    with pytest.raises(GivenUp), memory.writing("Put notes/b.md") as change:
+        change.put(ref("notes/b.md"), Sanitized("text\n"))
+    with pytest.raises(GivenUp), memory.state_transaction():
+        pytest.fail("a row would be written that nobody waits for")
+    assert not room.file("notes/b.md").exists()
 
 
 AGAIN_AND_AGAIN = """
