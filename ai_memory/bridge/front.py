@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 GRACE_S = 8.0
 """How long calls may go on after the client closed the pipe: what came whole is answered. The SDK's import takes 1 s,
 2 s on a busy machine (2026-11-30), a call waits 5 s for a lock. A write that is killed then, the next one finishes."""
+FINISH_S = 2.0
+"""How long a write that has begun may go on when the client is gone: killed in the middle it would leave files."""
 FLUSH_S = 0.2
 INPUT_ENDED = -1
 """Why the bridge ends, beside exit codes."""
@@ -94,6 +96,8 @@ class Bridge:
         if code == INPUT_ENDED:
             code = self._answer_the_last()
         self._wire.finish(FLUSH_S)
+        if (lock := sys.modules.get("ai_memory.store.lock")) is not None:  # a call has written, or writes just now
+            lock.leave(FINISH_S)
         return code
 
     def _wait(self) -> int:

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -34,6 +35,23 @@ STALE_WAITER_S = 60.0
 """A seat older than this was left by a killed process. Far longer than a beat: a file server has its own clock."""
 
 
+_LEAVING = threading.Event()
+_HOLDING: list["WriterLock"] = []
+"""Those that this process holds: one a data dir at most."""
+
+
+def leave(patience_s: float) -> bool:
+    """Let no thread of this process take a lock any more, and wait for the one that holds one. False: it still does.
+
+    For a process that ends itself while threads work: what was begun is finished, and nothing is left half done.
+    """
+    _LEAVING.set()
+    deadline = time.monotonic() + patience_s
+    while _HOLDING and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    return not _HOLDING
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """Who holds the lock, as told by the note beside it."""
@@ -59,7 +77,7 @@ class WriterLock:
         self._locks = locks
         self._command = command
         self._clock = clock
-        self._is_given_up = is_given_up
+        self._nobody_waits = is_given_up
 
     @contextmanager
     def held(self, timeout_s: float) -> Iterator[None]:
@@ -72,6 +90,7 @@ class WriterLock:
         lock = self._lock()
         if self.has_waiters() or not _take(lock):
             self._wait(lock, timeout_s)
+        _HOLDING.append(self)  # before the look: who leaves says so first, and looks here afterwards
         try:
             if self._is_given_up():
                 raise GivenUp
@@ -79,6 +98,7 @@ class WriterLock:
                 yield
         finally:
             lock.release()
+            _HOLDING.remove(self)
 
     @contextmanager
     def if_free(self) -> Iterator[bool]:
@@ -87,11 +107,13 @@ class WriterLock:
         if not _take(lock):
             yield False
             return
+        _HOLDING.append(self)
         try:
             with self._signed():
                 yield True
         finally:
             lock.release()
+            _HOLDING.remove(self)
 
     def holder(self) -> Holder | None:
         """Who signed the note last, or None. The note outlives nobody: it is emptied on leaving."""
@@ -113,6 +135,9 @@ class WriterLock:
     @property
     def _note(self) -> Path:
         return self._locks / "write.holder"
+
+    def _is_given_up(self) -> bool:
+        return _LEAVING.is_set() or self._nobody_waits()
 
     def _lock(self) -> FileLock:
         make_folder(self._locks)

@@ -17,6 +17,7 @@ from wiki_room import WikiRoom, ref
 
 from ai_memory.errors import GivenUp, LockBusy
 from ai_memory.model import Sanitized
+from ai_memory.store import lock as lock_module
 from ai_memory.store.lock import COURTESY_S, STALE_WAITER_S, WriterLock
 
 HOLD = """
@@ -154,6 +155,23 @@ def test_who_gives_up_leaves_the_bench_at_once_and_holds_nothing(locks: Path) ->
         assert is_mine
 
 
+def test_who_leaves_waits_for_what_was_begun_and_lets_nothing_begin(
+    lock: WriterLock, locks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock_module, "_LEAVING", threading.Event())
+    done = threading.Event()
+    with lock.held(1):
+        assert not lock_module.leave(0.05)
+        left = threading.Thread(target=lambda: lock_module.leave(20) and done.set())
+        left.start()
+        assert not done.wait(0.05)
+    assert done.wait(20)
+    left.join()
+    with pytest.raises(GivenUp), WriterLock(locks, command="late").held(1):
+        pytest.fail("it began after all")
+    assert not list((locks / "waiting").glob("*"))
+
+
 def test_what_was_given_up_writes_neither_a_page_nor_a_row(tmp_path: Path) -> None:
     room = WikiRoom(tmp_path)
     room.put("notes/a.md")
@@ -169,6 +187,7 @@ def test_what_was_given_up_writes_neither_a_page_nor_a_row(tmp_path: Path) -> No
 AGAIN_AND_AGAIN = """
 import sys, time
 from pathlib import Path
+from ai_memory.store import lock as lock_module
 from ai_memory.store.lock import WriterLock
 print("here", flush=True)
 sys.stdin.read()
