@@ -81,6 +81,14 @@ def test_setup_wires_all_and_a_second_run_changes_nothing(person: Person) -> Non
     assert person.settings.read_text() == THEIRS
 
 
+def test_setup_tells_a_reason_once_however_many_files_it_keeps_from_being_written(person: Person) -> None:
+    person.settings.write_text("{")
+    told = person.run("setup", "--yes", code=1)
+    assert told.count("since another file of that agent is refused") == 1
+    assert "failed: 7 files: left as it is, since" in told
+    assert f"refused: {person.settings}: it is no valid JSON" in told
+
+
 def test_setup_without_a_terminal_and_without_yes_only_shows(person: Person) -> None:
     assert "would be wired: hooks, mcp, instructions, skills" in person.run("setup")
     assert "+++" in person.run("setup", "--dry-run")
