@@ -267,7 +267,9 @@ def test_zero_must_list_the_data_dir(room: Room) -> None:
 def test_hooks_in_two_places_and_beside_a_plugin_are_told(wired: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     (wired.checkout / ".git").mkdir()
     wired.ok("install-hooks", "--agent", "claude", "--scope", "project", "--apply")
-    assert str(wired.checkout) in codes(wired, code=1)["hooks-twice"]["sentence"]
+    told = codes(wired, code=1)["hooks-twice"]
+    assert str(wired.checkout) in told["sentence"]
+    assert told["fix"].startswith("ai-memory uninstall --only hooks --agent claude-code --apply,")
     text = json.loads(settings().read_text()) | {"enabledPlugins": {"ai-memory@market": True, "other@market": True}}
     settings().write_text(json.dumps(text))
     assert "the plugin ai-memory@market and" in codes(wired, code=1)["plugin-and-hooks"]["sentence"]

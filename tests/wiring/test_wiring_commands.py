@@ -180,6 +180,21 @@ def test_that_prompts_are_not_captured_is_remembered(person: Person) -> None:
     assert person.settings.read_text() == THEIRS
 
 
+def test_prompts_are_not_captured_either_where_their_event_stays_for_the_context_that_it_takes(person: Person) -> None:
+    for agent, kept in (("kimi-code", False), ("codex", True)):
+        person.run("install-hooks", "--agent", agent, "--apply", *(() if kept else ("--no-capture-prompts",)))
+        payload = {"session_id": agent, "cwd": str(person.folder), "prompt": f"mend it, {agent}"}
+        hook = [sys.executable, "-m", "ai_memory", "hook", "--data-dir", str(person.data), "--event", "user-prompt"]
+        subprocess.run(
+            [*hook, "--agent", agent], input=json.dumps(payload), encoding="utf-8", env=person.environ, check=True
+        )
+    person.run("drain", "--wait", cwd=person.folder)
+    assert "UserPromptSubmit" in (person.home / ".kimi-code" / "config.toml").read_text()
+    told = person.run("tail", "--all")
+    assert "mend it, codex" in told
+    assert "mend it, kimi-code" not in told
+
+
 def test_a_checkout_gets_files_of_its_own_and_uninstall_finds_them_from_anywhere(person: Person) -> None:
     checkout = person.folder / "shop"
     subprocess.run(["git", "init", "-q", str(checkout)], check=True)
