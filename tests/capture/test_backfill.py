@@ -25,7 +25,7 @@ from transcript_house import (
 from ai_memory.capture import retelling
 from ai_memory.capture.spooled import session_uuid
 from ai_memory.errors import MemoryFault, UsageFault
-from ai_memory.operations.backfill import backfill, backfill_text, fillable
+from ai_memory.operations.backfill import Fillable, backfill, backfill_text, fillable
 from ai_memory.operations.pause import pause, resume
 from ai_memory.store import wired
 
@@ -523,6 +523,11 @@ def test_prompts_of_agents_that_are_not_to_tell_them_stay_out(house: House) -> N
     [page] = [page for page in house.room.pages("session") if CLAUDE in page.ref.path]
     assert "Mend the till." not in page.text
     assert "pytest -q" in page.text
+
+
+def test_an_offer_says_so_where_not_all_would_come_in() -> None:
+    assert Fillable(25, (), 0).words == "25 sessions found"
+    assert Fillable(60, (), 0).words == "60 sessions found, of which the newest 25 come in"
 
 
 # ---- memory files
