@@ -211,6 +211,7 @@ class Call:
         home = os.environ.get("AI_MEMORY_HOME") or hook_places.user_home()
         around = hook_places.Surroundings(self.cwd, home)
         policy = hook_policy.read_policy(self.data_dir, around)
+        policy.use_agent(self.agent)
         tool, given, call_id = ("", None, "")
         is_tool = self.kind in ("pre-tool-use", "post-tool-use")
         if is_tool:

@@ -219,6 +219,10 @@ def _sha256(content: bytes) -> str:
     return str(sha256(content).hexdigest())
 
 
+_NAMED_ALIKE = {"kiro-cli-v3": "kiro-cli"}
+"""Harness → the one whose hooks it runs, too, with ids that are no UUIDs: one session, whichever hook tells it."""
+
+
 def session_uuid(agent: str, raw: str) -> str:
     """The session's id: the harness's own if it is a UUID, else a UUIDv5 of agent and id (decision B2).
 
@@ -234,7 +238,9 @@ def session_uuid(agent: str, raw: str) -> str:
     except ImportError:
         from hashlib import sha1
     namespace = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")  # RFC 9562: the OID name space
-    digest = bytearray(sha1(namespace + f"{agent}:{raw}".encode("utf-8", "replace")).digest()[:16])
+    digest = bytearray(
+        sha1(namespace + f"{_NAMED_ALIKE.get(agent, agent)}:{raw}".encode("utf-8", "replace")).digest()[:16]
+    )
     digest[6] = digest[6] & 0x0F | 0x50
     digest[8] = digest[8] & 0x3F | 0x80
     return _dashed(digest.hex())

@@ -103,6 +103,11 @@ class Policy:
         if isinstance(settings.get("max_mib"), int):
             self.max_mib = settings["max_mib"]
 
+    def use_agent(self, agent: str) -> None:
+        """A person may let the prompts of single agents be left out (`--no-capture-prompts`)."""
+        if agent in _texts(self._settings.get("without_prompts")):
+            self.keeps_prompts = False
+
     def use_marker(self, path: str, compiled: "Mapping[str, Any]") -> None:
         """A marker comes with a repository: it may only narrow what the person's own settings keep."""
         if compiled.get("valid") is False:

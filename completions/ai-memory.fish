@@ -463,7 +463,7 @@ complete -c ai-memory -n '__fish_seen_subcommand_from uninstall' -l purge-data -
 complete -c ai-memory -n '__fish_seen_subcommand_from uninstall' -l confirm -d 'yes, remove the memory for good'
 complete -c ai-memory -n '__fish_seen_subcommand_from uninstall' -l apply -d 'write it; else it is only shown'
 complete -c ai-memory -n '__fish_seen_subcommand_from backup-agents' -l agent -d 'agent, by id or alias [all that are found here]'
-complete -c ai-memory -n '__fish_seen_subcommand_from backup-agents' -l output -d 'file to write [a new one in the data dir]'
+complete -c ai-memory -n '__fish_seen_subcommand_from backup-agents' -l output -d 'file or folder [a new file in the data dir]'
 complete -c ai-memory -n '__fish_seen_subcommand_from backup-agents' -l format -x -a 'md json toon table' -d 'md, json, toon or table'
 complete -c ai-memory -n '__fish_seen_subcommand_from restore-agents' -l agent -d 'agent, by id or alias [all that are found here]'
 complete -c ai-memory -n '__fish_seen_subcommand_from restore-agents' -l apply -d 'write it; else it is only shown'

@@ -13,6 +13,7 @@ from ai_memory.scope.hook_policy import compile_policy
 from ai_memory.scope.markers import Source, nearest_markers
 from ai_memory.scope.policy import policy_at
 from ai_memory.scope.smallfiles import TooBig, read_small
+from ai_memory.store import wired
 from ai_memory.store.filesystem import write_whole
 from ai_memory.store.memory import Memory
 
@@ -21,7 +22,9 @@ MAX_POLICY_BYTES = 8 << 20
 
 
 def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
-    """Compile the policy anew if config.toml or a marker is new, changed or gone. True when the file was written.
+    """Compile the policy anew if config.toml, a marker or a choice of prompts is new, changed or gone.
+
+    True when the file was written.
 
     Crash: safe at any point. Errors: MemoryFault for a config.toml that cannot be read; hooks then keep metadata only.
     """
@@ -33,11 +36,15 @@ def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
         paths.update(source.path for source in nearest_markers(directory, home))
     markers = [source for source in map(_stamp, sorted(paths)) if source is not None]
     config = _stamp(str(memory.data_dir.config))
-    if not _differs(present, config, markers):
+    without_prompts = sorted(wired.without_prompts(memory.data_dir))
+    if not _differs(present, config, markers, without_prompts):
         return False
     values = load(memory.data_dir.config, {}).values
     compiled = compile_policy(
-        values, config=config, markers=[(source, policy_at(source.path, home=home)) for source in markers]
+        values,
+        config=config,
+        markers=[(source, policy_at(source.path, home=home)) for source in markers],
+        without_prompts=without_prompts,
     )
     if compiled == present:
         return False
@@ -46,9 +53,14 @@ def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
     return True
 
 
-def _differs(present: Mapping[str, object], config: Source | None, markers: list[Source]) -> bool:
+def _differs(
+    present: Mapping[str, object], config: Source | None, markers: list[Source], without_prompts: list[str]
+) -> bool:
     if not present:
-        return config is not None or bool(markers)
+        return config is not None or bool(markers) or bool(without_prompts)
+    settings = present.get("settings")
+    if (settings.get("without_prompts", []) if isinstance(settings, dict) else []) != without_prompts:
+        return True
     if not _is_stamped(present.get("config"), config):
         return True
     known = present.get("markers")

@@ -55,7 +55,7 @@ def _filled(call: Call, memory: "Memory", agents: Sequence[str], done: SetUp, *,
     """What setup did, with the earlier sessions brought in if the person wants them; a no is remembered."""
     if not done.backfill:
         return done
-    if is_asking and not _agrees(f"{done.backfill} of this folder. Bring them in?", is_usual=True):
+    if is_asking and not _agrees(f"Earlier in this folder: {done.backfill}. Bring them in?", is_usual=True):
         decline(memory)
         say("none was brought in, and none will be by itself; `ai-memory backfill` does it whenever you want")
         return replace(done, backfill="")

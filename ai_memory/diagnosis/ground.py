@@ -72,7 +72,10 @@ class Ground:
         if self.named:
             return self.named
         known = {owner.agent for record in self.records for owner in record.owners}
-        known |= {one.id for one in self.desk.present()} | {one.harness.id for one in self.everywhere if one.commands}
+        known |= {one.id for one in self.desk.present()}
+        # an entry in a file of theirs tells nothing of others that read the same file
+        theirs = {path for one in self.everywhere if one.harness.id in known for path in one.paths}
+        known |= {one.harness.id for one in self.everywhere if one.commands and not theirs.intersection(one.paths)}
         return tuple(one for one in HARNESSES if one.id in known)
 
     @cached_property

@@ -129,4 +129,4 @@ def _top(root: Path) -> list[Path]:
 
 
 def _is_open(path: Path) -> bool:
-    return bool(stat.S_IMODE(path.lstat().st_mode) & 0o077)
+    return bool(stat.S_IMODE(path.stat().st_mode) & 0o077)

@@ -65,7 +65,7 @@ def doubles(ground: Ground) -> Iterator[Finding]:
         places = list(dict.fromkeys(one.checkout or "your own files" for one in own))
         if len(places) > 1:
             sentence = f"its hooks stand in {' and in '.join(places)}: sessions there tell every event twice"
-            fix = f"ai-memory uninstall --only hooks --agent {harness.id}, then install the one that is meant"
+            fix = f"ai-memory uninstall --only hooks --agent {harness.id} --apply, then install the one that is meant"
             yield Finding("hooks-twice", _WARNING, sentence, fix, harness.id)
         plugin = _plugin(ground, harness) if own else ""
         owner = ground.memory.caller.environ.get("AI_MEMORY_CAPTURE_OWNER", "")

@@ -45,7 +45,7 @@ def waiting(counts: SpoolCounts, config: Config, *, now_us: int) -> Iterator[Fin
             f"{counts.files} events wait, the oldest since {rfc3339(oldest_us)}, more than a week: no drain could apply"
             " them. Nothing is thrown away for its age"
         )
-        yield Finding("spool-old", _BROKEN, sentence, f"{_DRAIN} says why", repair=Repair.DRAIN)
+        yield Finding("spool-old", _BROKEN, sentence, _DRAIN, repair=Repair.DRAIN)
     elif oldest_us is not None and oldest_us < now_us - LATE_US:
         sentence = f"{counts.files} events wait since {rfc3339(oldest_us)}"
         yield Finding("spool-waits", _WARNING, sentence, _DRAIN, repair=Repair.DRAIN)

@@ -15,6 +15,8 @@ from ai_memory.harnesses.record import Harness
 from ai_memory.wiring.plan import State, compared
 from ai_memory.wiring.selfcheck import check_bridge, check_hook
 
+_WORDS = {"hooks": "hooks", "mcp": "MCP settings"}
+"""What an entry is called in a sentence."""
 NAMED = 3
 """Of who names a data dir."""
 _WARNING, _NOTE = Severity.WARNING, Severity.NOTE
@@ -78,16 +80,15 @@ def files(ground: Ground) -> Iterator[Finding]:
 
 
 def _findings(entry: Entry, found: Standing) -> Iterator[Finding]:
-    agent, what, where = entry.harness.id, entry.what, ", ".join(entry.paths)
+    agent, what, where = entry.harness.id, _WORDS[entry.what], ", ".join(entry.paths)
     fix = _install(entry)
     match found:
         case Standing.WIRED | Standing.PASTED | Standing.OTHER_DATA:
             return  # data dirs are told of together
         case Standing.ABSENT:
             if entry.what == "hooks":
-                yield Finding(
-                    "agent-unwired", _NOTE, "it is here and not wired", f"ai-memory setup --agent {agent}", agent
-                )
+                how = fix if entry.is_pasted else f"ai-memory setup --agent {agent}"
+                yield Finding("agent-unwired", _NOTE, "it is here and not wired", how, agent)
         case Standing.GONE:
             sentence = f"its {what} were written to {where} and are not there any more"
             yield Finding(
@@ -96,14 +97,14 @@ def _findings(entry: Entry, found: Standing) -> Iterator[Finding]:
         case Standing.STALE:
             gone = next(filter(None, map(missing_of, entry.commands)))
             sentence = f"its {what} start {gone}, which is not there any more: nothing of it reaches memory"
-            yield Finding("wiring-stale", Severity.BROKEN, sentence, fix, agent, _rewire(entry), (what,))
+            yield Finding("wiring-stale", Severity.BROKEN, sentence, fix, agent, _rewire(entry), (entry.what,))
         case Standing.ELSEWHERE:
             programs = ", ".join(dict.fromkeys(one.file or one.program for one in entry.commands))
             sentence = f"its {what} start another installation: {programs}"
             yield Finding("wiring-elsewhere", _WARNING, sentence, f"{fix}, if this one is to be used", agent)
         case Standing.DRIFTED:
             sentence = f"its {what} in {where} are not as they would be written now"
-            yield Finding("wiring-drifted", _WARNING, sentence, fix, agent, _rewire(entry), (what,))
+            yield Finding("wiring-drifted", _WARNING, sentence, fix, agent, _rewire(entry), (entry.what,))
         case Standing.REFUSED:
             for plan in entry.refused:
                 place = f", line {plan.line}" if plan.line else ""

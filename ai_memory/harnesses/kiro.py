@@ -12,7 +12,7 @@ from ai_memory.harnesses.shapes_flat import listed_by_event, slug, written
 _OUTPUT_BYTES = 65_536
 """Room for a handoff; the default is 10 KiB."""
 _NO_END = "It tells of no end: a session ends once it was silent for a day, or by `ai-memory finalize-session`."
-_ONE_ENGINE = "The third engine runs the agents' hooks, too: wire the engine that is used, not both."
+_ONE_ENGINE = "The third engine runs the agents' hooks, too. Where both are wired, the second telling is dropped."
 
 
 def _place(rest: str) -> Place:
@@ -104,5 +104,6 @@ KIRO_CLI_V3 = Harness(
     proof=Proof.PAYLOADS,
     is_silent=True,
     is_anonymous=True,
+    runs_hooks_of=("kiro-cli",),
     notes=(_ONE_ENGINE,),
 )

@@ -21,7 +21,8 @@ class Launch:
     data_dir: str
     platform: str
     capture_prompts: bool = True
-    """False with `--no-capture-prompts`: the event that carries them is not wired, where another may inject."""
+    """False with `--no-capture-prompts`: the event that carries them is not wired, where another may inject. Elsewhere
+    the hook knows by its policy that nothing of them may be kept."""
 
     def hook_argv(self, agent: str, event: str) -> tuple[str, ...]:
         """The hook as a list of arguments, for harnesses that start it without a shell."""

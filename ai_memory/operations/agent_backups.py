@@ -1,12 +1,13 @@
 """Copies of agents' settings, all in one archive, and back."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import MemoryFault, NotFound, StoreFault
+from ai_memory.errors import MemoryFault, NotFound, StoreFault, UsageFault
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field
 from ai_memory.operations.wiring import Agents, Apply, changed_agents
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _KEPT = ("hooks", "mcp", "instructions")
 """Skills are ours whole: they are installed again, not restored."""
-_PATTERN = "agents-*.zip"
+_STEM = "agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def backup_agents(
     memory: "Memory",
     *,
     agent: Agents = (),
-    output: Annotated[str | None, Field("file to write [a new one in the data dir]", metavar="FILE")] = None,
+    output: Annotated[str | None, Field("file or folder [a new file in the data dir]", metavar="FILE")] = None,
 ) -> BackedUp:
     """Keep a copy of agents' settings in one archive, as they stand: secrets in them, too. Mode 0600.
     `ai-memory restore-agents` puts it back.
@@ -70,18 +71,30 @@ def backup_agents(
             rows.append(KeptRow(str(path), owner.agent, owner.what, len(seen.content)))
     if not kept:
         return BackedUp((), None, tuple(gaps))
+    now_us = memory.clock()
+    archive = _target(memory, output, now_us)
     memory.create()
-    now = rfc3339(memory.clock())
-    stamp = now[:19].replace(":", "").replace("-", "")
-    archive = Path(output).expanduser() if output else memory.data_dir.backups / f"agents-{stamp}Z.zip"
-    archive = Path(memory.caller.cwd or memory.caller.home) / archive
     try:
         make_folder(archive.parent)
-        write_whole(archive, packed(kept, made_at=now))
+        write_whole(archive, packed(kept, made_at=rfc3339(now_us)))
     except OSError as fault:
         raise StoreFault(f"{archive} cannot be written: {fault.strerror or fault}", hint="name another one") from fault
     told = memory.tell("backup-agents", subject=archive.name)
     return BackedUp(tuple(rows), str(archive), (*gaps, *told))
+
+
+def _target(memory: "Memory", output: str | None, at_us: int) -> Path:
+    """Where to write: never over a file that is there. *Errors*: UsageFault."""
+    from ai_memory.store.backup import new_name  # the git library comes with the call, not with help and schema
+
+    if output is None:
+        return new_name(memory.data_dir.backups, at_us=at_us, stem=_STEM)
+    path = Path(memory.caller.cwd or memory.caller.home) / Path(output).expanduser()
+    if path.is_dir():
+        return new_name(path, at_us=at_us, stem=_STEM)
+    if os.path.lexists(path):
+        raise UsageFault(f"{path} is there already", hint="name another file, or a folder")
+    return path
 
 
 def backed_up_text(result: BackedUp) -> str:
@@ -133,7 +146,8 @@ def restored_text(result: Wiring) -> str:
 def _newest(memory: "Memory", archive: str | None) -> Path | None:
     if archive is not None:
         return Path(memory.caller.cwd or memory.caller.home) / Path(archive).expanduser()
-    return max(memory.data_dir.backups.glob(_PATTERN), default=None)
+    found = memory.data_dir.backups.glob(f"{_STEM}-*.zip")
+    return max(found, key=lambda path: (path.stem.partition("Z")[0], len(path.stem), path.stem), default=None)
 
 
 def _read(archive: Path) -> list[Kept]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ai_memory.capture.survey import Candidate, Wanted
     from ai_memory.store.memory import Memory
 
+USUAL_SESSIONS = 25
+"""As many come in unless more are asked for."""
 MONTH = "30d"
 
 
@@ -65,7 +67,7 @@ def backfill(
         tuple[str, ...], Field("only this agent's; may be repeated", flags=("--agent",), aliases=("agent",))
     ] = (),
     since: Annotated[str, Field("changed at or after: a time, a date, or 30d ago")] = MONTH,
-    max_sessions: Annotated[int, Field("sessions at most, the newest", ge=1, le=1000)] = 25,
+    max_sessions: Annotated[int, Field("sessions at most, the newest", ge=1, le=1000)] = USUAL_SESSIONS,
     dry_run: Annotated[bool, Field("only show what would come in")] = False,
     force: Annotated[bool, Field("add to sessions that are here already what they lack")] = False,
     all_projects: Annotated[bool, Field("sessions of every project, each into its own")] = False,
@@ -203,7 +205,8 @@ class Fillable:
     @property
     def words(self) -> str:
         """`12 sessions found`; empty where there is nothing."""
-        return f"{_count(self.sessions, 'session')} found" if self.sessions else ""
+        rest = f", of which the newest {USUAL_SESSIONS} come in" if self.sessions > USUAL_SESSIONS else ""
+        return f"{_count(self.sessions, 'session')} found{rest}" if self.sessions else ""
 
 
 def fillable(memory: "Memory", *, agents: "Iterable[str]" = (), since: str = MONTH) -> Fillable:

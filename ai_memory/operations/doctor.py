@@ -213,14 +213,19 @@ def _agent_lines(result: Diagnosis) -> list[str]:
 
 def _cells(row: AgentRow) -> tuple[str, ...]:
     local = row.local_sessions
-    here = f"{row.sessions} sessions" if local is None else f"{row.captured_sessions} of {local} sessions"
+    here = f"{row.captured_sessions} of {local} sessions" if local else f"{row.sessions} sessions"
     return row.agent, row.hooks or "none", row.mcp or "none", here, row.last_event_at or "none yet"
 
 
 def _verdict(result: Diagnosis) -> str:
     counts = {one: sum(row.severity == one for row in result.findings) for one in _ORDER}
-    told = [f"{number} {one.value}" for one, number in counts.items() if number]
+    told = [f"{number} {_noun(one, number)}" for one, number in counts.items() if number]
     if not result.exit_code:
         notes = f", {told[0]}" if told else ""
         return f"all is well: {len(result.checks)} checks of {result.data_dir}{notes}"
     return f"{', '.join(told)} in {len(result.checks)} checks; docs/doctor.md says what each means"
+
+
+def _noun(severity: Severity, number: int) -> str:
+    is_counted = severity in (Severity.WARNING, Severity.NOTE)
+    return f"{severity.value}s" if is_counted and number != 1 else severity.value

@@ -10,7 +10,7 @@ from ai_memory.operations.configured import configured
 from ai_memory.operations.settings import config_set
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.wiring import install
-from ai_memory.operations.wiring_rows import Wiring
+from ai_memory.operations.wiring_rows import FileRow, Wiring
 from ai_memory.store import wired
 from ai_memory.transcripts.sources import BY_AGENT
 from ai_memory.wiring.agents import Desk
@@ -144,7 +144,7 @@ def set_up_text(result: SetUp) -> str:
             if set(same) - set(changed)
             else []
         )
-        told += [f"{row.state}: {row.path}: {row.reason}{_place(row.line, row.column)}" for row in rows if row.reason]
+        told += _hindered(rows)
         told += [f"no {note.what}: {note.note}" for note in wiring.notes if note.agent == agent and not note.snippet]
         told += [
             f"to paste: {note.what} into {note.path}" for note in wiring.notes if note.agent == agent and note.snippet
@@ -157,6 +157,18 @@ def set_up_text(result: SetUp) -> str:
     if wiring.applied and not wiring.changes and not result.exit_code:
         lines.append("nothing to change")
     return "\n".join(lines)
+
+
+def _hindered(rows: Sequence[FileRow]) -> list[str]:
+    """Why files were not written: those that share a reason, such as the skills, in one clause."""
+    files: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.reason:
+            files.setdefault((row.state, f"{row.reason}{_place(row.line, row.column)}"), []).append(row.path)
+    return [
+        f"{state}: {paths[0] if len(paths) == 1 else f'{len(paths)} files'}: {why}"
+        for (state, why), paths in files.items()
+    ]
 
 
 def _place(line: int | None, column: int | None) -> str:

@@ -122,6 +122,8 @@ def install(
     begun = init(memory)
     with wired.wiring_lock(memory.data_dir, timeout_s=memory.lock_timeout_s):
         wired.put_without_prompts(memory.data_dir, without)
+        if capture_prompts is not None:
+            begun = init(memory)  # tells the hooks that are written already, too
         plans, gaps = _planned(memory, desk, wishes, is_forced=is_forced)
         done = apply(plans, memory.data_dir, clock=memory.clock, step=memory.step)
     compile_package()

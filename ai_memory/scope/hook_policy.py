@@ -6,7 +6,7 @@ The form, read by `ai_memory.hook_policy` (a TOML reader would cost a hook 4 to 
      "config": {"size": 120, "mtime_ns": 17…} or null,      config.toml as it was read
      "settings": {"prompts": true, "assistant": "off", "claim": true, "drop_events": […], "drop_tools": […],
                   "drop_call_ids": […], "extra": […], "allow": […], "max_files": 10000,
-                  "max_mib": 256},
+                  "max_mib": 256, "without_prompts": ["hermes"]},      agents installed with --no-capture-prompts
      "markers": {"/abs/.ai-memory.toml": {"size": 80, "mtime_ns": 17…, "valid": true, "ignore_paths": […],
                   "prompts": null, "assistant": null, "claim": null, "drop_subagents": false}}}
 
@@ -15,7 +15,7 @@ A marker comes with a cloned repository, so the hook lets it narrow what the set
 Pure: reading the sources is the caller's work, writing the file the store's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ai_memory.scope.markers import Source
 from ai_memory.scope.policy import CapturePolicy
@@ -40,17 +40,23 @@ HOOK_SETTINGS: Mapping[str, str] = {
 
 
 def compile_policy(
-    values: Mapping[str, object], *, config: Source | None, markers: Iterable[tuple[Source, CapturePolicy]]
+    values: Mapping[str, object],
+    *,
+    config: Source | None,
+    markers: Iterable[tuple[Source, CapturePolicy]],
+    without_prompts: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The policy as JSON-shaped values. `values`: settings by dotted key; `config`: None when there is no file.
+    """The policy as JSON-shaped values. `values`: settings by dotted key; `config`: None when there is no file;
+    `without_prompts`: agents, in their order.
 
     The same sources give the same result, in the order of their paths; of more than 2,000 markers the newest stay.
     """
     known = sorted(markers, key=lambda one: (-one[0].mtime_ns, one[0].path))[:MAX_MARKERS]
+    settings = {name: _plain(values[key]) for name, key in HOOK_SETTINGS.items() if key in values}
     return {
         "v": FORMAT,
         "config": _stamp(config) if config else None,
-        "settings": {name: _plain(values[key]) for name, key in HOOK_SETTINGS.items() if key in values},
+        "settings": settings | ({"without_prompts": list(without_prompts)} if without_prompts else {}),
         "markers": {source.path: _marker(source, policy) for source, policy in sorted(known, key=_path)},
     }
 

@@ -300,13 +300,13 @@ def archives(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.name, reverse=True)
 
 
-def new_name(folder: Path, *, at_us: int) -> Path:
+def new_name(folder: Path, *, at_us: int, stem: str = "ai-memory") -> Path:
     """A name for an archive made now that no file in the folder has."""
     stamp = rfc3339(at_us)[:19].replace(":", "").replace("-", "")
-    path = folder / f"ai-memory-{stamp}Z.zip"
+    path = folder / f"{stem}-{stamp}Z.zip"
     number = 2
     while path.exists():
-        path = folder / f"ai-memory-{stamp}Z-{number}.zip"
+        path = folder / f"{stem}-{stamp}Z-{number}.zip"
         number += 1
     return path
 

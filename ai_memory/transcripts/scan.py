@@ -61,5 +61,8 @@ def folder_slug(path: str) -> str:
 
 
 def is_slug_below(name: str, roots: tuple[str, ...]) -> bool:
-    """Whether a folder of that name may belong to one of the roots or a folder below: other folders may share it."""
-    return not roots or name.startswith(tuple(folder_slug(root)[:_LONG_SLUG] for root in roots))
+    """Whether a folder of that name may belong to one of the roots or a folder below: other folders may share it.
+
+    Older versions replaced `/` and `.` alone, so the name is compared in the form that newer ones give it.
+    """
+    return not roots or folder_slug(name).startswith(tuple(folder_slug(root)[:_LONG_SLUG] for root in roots))

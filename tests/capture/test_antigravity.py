@@ -9,6 +9,7 @@ from terminals import NINE_US, SECOND_US, Room
 
 from ai_memory.capture.spooled import session_uuid
 from ai_memory.model import Caller
+from ai_memory.store import wired
 from ai_memory.store.memory import Memory
 
 AT_US = NINE_US + 60 * SECOND_US
@@ -116,3 +117,10 @@ def test_a_missing_or_strange_history_stops_no_drain(room: Room) -> None:
     stop(room, at_us=AT_US + 9 * SECOND_US)
     assert prompts(room) == []
     assert Path(folder / "history.jsonl").is_dir()
+
+
+def test_prompts_that_a_person_does_not_let_be_captured_keep_their_text_out(room: Room) -> None:
+    wired.put_without_prompts(room.data_dir, frozenset({"antigravity-cli"}))
+    history(room, line("why is it off?"))
+    stop(room)
+    assert [text for text, _ in prompts(room)] in ([], [""])

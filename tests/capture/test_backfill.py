@@ -25,8 +25,9 @@ from transcript_house import (
 from ai_memory.capture import retelling
 from ai_memory.capture.spooled import session_uuid
 from ai_memory.errors import MemoryFault, UsageFault
-from ai_memory.operations.backfill import backfill, backfill_text, fillable
+from ai_memory.operations.backfill import Fillable, backfill, backfill_text, fillable
 from ai_memory.operations.pause import pause, resume
+from ai_memory.store import wired
 
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -510,6 +511,23 @@ def test_the_progress_ends_where_all_is_done(house: House) -> None:
     seen: list[tuple[int, int]] = []
     house.backfill(progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (6, 6)
+
+
+def test_prompts_of_agents_that_are_not_to_tell_them_stay_out(house: House) -> None:
+    wired.put_without_prompts(house.room.data_dir, frozenset({"claude-code"}))
+    house.claude()
+    house.codex()
+    house.backfill()
+    said = {row.text for session in (CLAUDE, CODEX) for row in house.room.observations(session)}
+    assert "Mend the till." not in said
+    [page] = [page for page in house.room.pages("session") if CLAUDE in page.ref.path]
+    assert "Mend the till." not in page.text
+    assert "pytest -q" in page.text
+
+
+def test_an_offer_says_so_where_not_all_would_come_in() -> None:
+    assert Fillable(25, (), 0).words == "25 sessions found"
+    assert Fillable(60, (), 0).words == "60 sessions found, of which the newest 25 come in"
 
 
 # ---- memory files

@@ -13,6 +13,7 @@ from terminals import NINE_US, SECOND_US, Agent, Room
 
 from ai_memory.capture.draining import Drainer
 from ai_memory.capture.order import BATCH, batches, glance
+from ai_memory.hook_places import session_uuid
 from ai_memory.store import session_lookup, state, state_sessions
 from ai_memory.store.spool import Spool
 
@@ -105,6 +106,15 @@ def test_two_hooks_that_tell_of_the_same_thing_within_two_seconds_count_once(roo
 
     kinds = [row.kind for row in room.observations(agent.session)]
     assert kinds == ["session-start", "user-prompt", "post-tool-use", "user-prompt"]
+
+
+def test_a_session_that_both_engines_of_kiro_tell_is_one_and_told_once(room: Room) -> None:
+    named = "sess_01a22a61"
+    for number, harness in enumerate(("kiro-cli", "kiro-cli-v3")):
+        record = {"v": 1, "agent": harness, "event": "user-prompt", "session": named, "prompt": "Mend the till."}
+        room.spool(record, at_us=NINE_US + number * 300_000)
+    room.drain()
+    assert [row.text for row in room.observations(session_uuid("kiro-cli-v3", named))] == ["Mend the till."]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from ai_memory.transcripts.scan import Scan
 from ai_memory.transcripts.sources import BY_AGENT, SOURCES
 from ai_memory.transcripts.telling import Telling
 
+OTHER = "55555555-aaaa-4bbb-8ccc-000000000006"
 LATEST_US = NINE_US + 86_400 * SECOND_US
 
 
@@ -55,6 +56,15 @@ def read(house: House, agent: str, losses: Losses | None = None) -> list[tuple[F
 
 def kinds(told: tuple[Told, ...]) -> list[str]:
     return [one.kind for one in told]
+
+
+def test_a_folder_as_older_versions_of_claude_code_name_it_is_found(house: House) -> None:
+    root = "/srv/my_shop"
+    house.put(f".claude/projects/-srv-my_shop/{CLAUDE}.jsonl", lines(claude_records(root)))
+    house.put(f".claude/projects/-srv-my-shop/{GEMINI}.jsonl", lines(claude_records(root, GEMINI)))
+    house.put(f".claude/projects/-srv-ours/{OTHER}.jsonl", lines(claude_records("/srv/ours", OTHER)))
+    found = claude_code.find(around(house, root), Scan(Losses()))
+    assert {Path(one.path).stem for one in found} == {CLAUDE, GEMINI}
 
 
 ONE_CALL = ["user-prompt", "post-tool-use", "stop"]

@@ -83,6 +83,7 @@ def test_events_that_wait_too_long_are_a_warning_and_for_a_week_broken(full: Roo
     assert found(full, code=1)["spool-waits"]["fix"] == "ai-memory drain"
     events_of(8 * DAY_NS, full)
     assert found(full, code=7)["spool-old"]["severity"] == "broken"
+    assert "Nothing is thrown away for its age; run ai-memory drain\n" in full.ok("status")
 
 
 def test_a_memory_of_a_month_wants_a_backup_and_that_one_anew_after_a_month(full: Room) -> None:

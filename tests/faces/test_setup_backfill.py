@@ -56,7 +56,7 @@ def test_a_person_is_asked_and_a_no_is_remembered(
 ) -> None:
     monkeypatch.setattr(setup, "_is_at_terminal", lambda: True)
     told = recorded.ok("setup", stdin=answers)
-    assert "1 session found of this folder. Bring them in? [Y/n]" in told
+    assert "Earlier in this folder: 1 session found. Bring them in? [Y/n]" in told
     assert ("earlier sessions that came in: 1" in told) is bool(came)
     assert len(recorded.json("sessions")["sessions"]) == came
     assert recorded.ok("config", "get", "capture.backfill_on_start").strip() == ("true" if came else "false")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ai_memory.errors import UsageFault
 from ai_memory.model import Caller
 from ai_memory.operations.agent_backups import backup_agents, restore_agents
 from ai_memory.paths import DataDir
@@ -46,6 +47,26 @@ def test_settings_are_kept_and_put_back_after_a_look(memory: Memory, scratch_hom
     assert [row.state for row in restore_agents(memory).files] == ["no change"]
     settings.unlink()
     assert [row.state for row in restore_agents(memory, apply=True).files] == ["create"]
+
+
+def test_a_copy_is_never_written_over_a_file_and_the_newest_is_put_back(memory: Memory, tmp_path: Path) -> None:
+    settings = Path(memory.caller.home) / ".claude" / "settings.json"
+    at_us = memory.clock()
+    still = Memory.open(memory.data_dir, caller=memory.caller, clock=lambda: at_us)
+    for theirs in ("1", "2", "3"):
+        settings.write_text(theirs)
+        backup_agents(still)
+    assert len(list(memory.data_dir.backups.glob("agents-*.zip"))) == 3
+    settings.write_text("4")
+    restore_agents(still, apply=True)
+    assert settings.read_text() == "3"
+    (tmp_path / "mine.zip").write_text("theirs")
+    with pytest.raises(UsageFault, match=r"mine\.zip is there already"):
+        backup_agents(memory, output="mine.zip")
+    assert (tmp_path / "mine.zip").read_text() == "theirs"
+    kept = backup_agents(memory, output=".").archive
+    assert kept is not None
+    assert Path(kept).parent == tmp_path
 
 
 def test_what_an_archive_brings_is_no_original_of_ours(memory: Memory, scratch_home: Path) -> None:

@@ -81,6 +81,14 @@ def test_setup_wires_all_and_a_second_run_changes_nothing(person: Person) -> Non
     assert person.settings.read_text() == THEIRS
 
 
+def test_setup_tells_a_reason_once_however_many_files_it_keeps_from_being_written(person: Person) -> None:
+    person.settings.write_text("{")
+    told = person.run("setup", "--yes", code=1)
+    assert told.count("since another file of that agent is refused") == 1
+    assert "failed: 7 files: left as it is, since" in told
+    assert f"refused: {person.settings}: it is no valid JSON" in told
+
+
 def test_setup_without_a_terminal_and_without_yes_only_shows(person: Person) -> None:
     assert "would be wired: hooks, mcp, instructions, skills" in person.run("setup")
     assert "+++" in person.run("setup", "--dry-run")
@@ -170,6 +178,21 @@ def test_that_prompts_are_not_captured_is_remembered(person: Person) -> None:
     assert "user-prompt" in person.settings.read_text()
     person.run("uninstall", "--apply")
     assert person.settings.read_text() == THEIRS
+
+
+def test_prompts_are_not_captured_either_where_their_event_stays_for_the_context_that_it_takes(person: Person) -> None:
+    for agent, kept in (("kimi-code", False), ("codex", True)):
+        person.run("install-hooks", "--agent", agent, "--apply", *(() if kept else ("--no-capture-prompts",)))
+        payload = {"session_id": agent, "cwd": str(person.folder), "prompt": f"mend it, {agent}"}
+        hook = [sys.executable, "-m", "ai_memory", "hook", "--data-dir", str(person.data), "--event", "user-prompt"]
+        subprocess.run(
+            [*hook, "--agent", agent], input=json.dumps(payload), encoding="utf-8", env=person.environ, check=True
+        )
+    person.run("drain", "--wait", cwd=person.folder)
+    assert "UserPromptSubmit" in (person.home / ".kimi-code" / "config.toml").read_text()
+    told = person.run("tail", "--all")
+    assert "mend it, codex" in told
+    assert "mend it, kimi-code" not in told
 
 
 def test_a_checkout_gets_files_of_its_own_and_uninstall_finds_them_from_anywhere(person: Person) -> None:
