@@ -7,7 +7,8 @@ from ai_memory.model import Scope
 from ai_memory.operations.briefing import LISTS, Briefing, briefing, fitted, list_lines, number_lines
 from ai_memory.operations.budget import MaxBytes, shortened_rows, size_bytes
 from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.search import HitRow, hit_lines, search
+from ai_memory.operations.search import hit_lines, search
+from ai_memory.operations.search_rows import HitRow
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
