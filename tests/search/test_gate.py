@@ -191,6 +191,8 @@ def test_a_word_between_typographic_signs_is_held(large: Shelf) -> None:
 
 def test_pages_with_a_few_signs_of_another_script_stay_english(shelf: Shelf) -> None:
     for number in range(500):
-        shelf.put(f"notes/{number}.md", f"# Label {number}\n\n{' '.join(FILLER)} The drawer reads 引き出しの札番号 {number}.")
+        shelf.put(
+            f"notes/{number}.md", f"# Label {number}\n\n{' '.join(FILLER)} The drawer reads 引き出しの札番号 {number}."
+        )
     answer = shelf.ask("which drawer holds the passport of the Portuguese ambassador", may_abstain=True)
     assert (answer.status, answer.hits) == ("abstained", ())
