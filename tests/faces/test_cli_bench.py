@@ -1,6 +1,7 @@
 """`bench retrieval` on a labelled set, and `bench self` on a person's own pages."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,15 @@ def test_too_few_pages_are_a_fault(room: Room) -> None:
     result = room.run("bench", "self")
     assert result.exit_code == 1
     assert "too few pages" in result.stderr
+
+
+# --- vectors ---
+
+
+def test_where_nobody_makes_vectors_the_hint_names_commands_that_are_taken(room: Room) -> None:
+    room.ok("config", "set", "embed.provider", "none")
+    refused = room.run("embed")
+    told = re.findall(r"ai-memory config set (\S+) (\S+)", refused.stderr)
+    assert [key for key, _ in told] == ["embed.path", "embed.provider"]
+    for key, value in told:
+        room.ok("config", "set", key, value)
