@@ -1,6 +1,7 @@
 """How well search finds: on labelled sets, and on the person's own wiki."""
 
 import json
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from ai_memory.operations.field import Field
 from ai_memory.operations.setup import no_progress
 
 if TYPE_CHECKING:
-    from ai_memory.search.evaluation import Answer, Find, Question
+    from ai_memory.search.evaluation import Asked, Find, Question
     from ai_memory.search.trial import Trial
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
@@ -30,13 +31,14 @@ _WORDS_ASKED = 6
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """One set: ours, plain FTS5 over whole documents in the same run, and ours per category."""
+    """One set: ours, and plain FTS5 over whole documents in the same run; both per category, too."""
 
     name: str
     documents: int
     figures: Mapping[str, float]
     fts5: Mapping[str, float]
     categories: Mapping[str, Mapping[str, float]]
+    categories_fts5: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def bench_retrieval(
     """Measure what search finds on labelled questions, beside plain FTS5 in the same run.
     A set is a folder with corpus.jsonl and queries.jsonl; no text of it is stored.
     """
-    from ai_memory.search.evaluation import evaluate, read_set
+    from ai_memory.search.evaluation import ask_all, figures_of, read_set
     from ai_memory.search.trial import Trial, plain
 
     if not sets:
@@ -82,16 +84,14 @@ def bench_retrieval(
     for one in read:
         trial = Trial(one.documents)
         gaps += _taught(memory, trial, one.questions, progress) if vector else []
-        answers = _remembered(trial.find(may_abstain=abstain))
-        figures = evaluate(answers, one.questions, tell)
-        beside = evaluate(plain(one.documents), one.questions, tell)
-        named = sorted({question.category for question in one.questions})
-        by_category = {
-            name or "all": evaluate(answers, [question for question in one.questions if question.category == name])
-            for name in named
-            if len(named) > 1
-        }
-        rows.append(SetFigures(one.name, len(one.documents), figures, beside, by_category))
+        ours = ask_all(trial.find(may_abstain=abstain), one.questions, tell)
+        beside = ask_all(plain(one.documents), one.questions, tell)
+        rows.append(
+            SetFigures(
+                *(one.name, len(one.documents), figures_of(ours), figures_of(beside)),
+                *(_by_category(ours), _by_category(beside)),
+            )
+        )
     means = (_means([row.figures for row in rows]), _means([row.fts5 for row in rows]))
     return RetrievalBench(*means, tuple(rows), tuple(dict.fromkeys(gaps)))
 
@@ -123,17 +123,16 @@ def _taught(
     return []
 
 
-def _remembered(find: "Find") -> "Find":
-    """The same answers without asking twice: the figures of each category come from the first time."""
-    known: dict[tuple[str, str], Answer] = {}
+def _by_category(asked: "Sequence[Asked]") -> dict[str, dict[str, float]]:
+    """The figures of each category; none where there is but one."""
+    from ai_memory.search.evaluation import figures_of
 
-    def ask(question: "Question") -> "Answer":
-        key = (question.group, question.text)
-        if key not in known:
-            known[key] = find(question)
-        return known[key]
-
-    return ask
+    named = sorted({one.question.category for one in asked})
+    return {
+        name or "all": figures_of([one for one in asked if one.question.category == name])
+        for name in named
+        if len(named) > 1
+    }
 
 
 def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -142,20 +141,39 @@ def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 def bench_retrieval_text(result: RetrievalBench) -> str:
     """One table: a line a set for ours and for plain FTS5, then the categories."""
-    lines = [f"{'set':28} {'leg':5} " + " ".join(f"{name:>8}" for name in FIGURES) + "   false"]
+    lines = [_heading("set", "leg")]
     for row in result.sets:
         lines += [_line(row.name, "ours", row.figures), _line("", "fts5", row.fts5)]
-        lines += [_line(f"  {name}", "ours", figures) for name, figures in row.categories.items()]
+        for name, figures in row.categories.items():
+            lines += [_line(f"  {name}", "ours", figures), _line("", "fts5", row.categories_fts5[name])]
     if len(result.sets) > 1:
         lines += [_line("mean of the sets", "ours", result.figures), _line("", "fts5", result.fts5)]
-    lines.append("ms: median of one question, index in memory; false: share of questions without answer that got one")
+    lines.append("ms, p95: of one question, index in memory; tokens: shown for an answer")
+    lines.append("none: answerable questions without an answer; false: questions without answer that got one")
     return "\n".join(lines)
 
 
+def _heading(name: str, leg: str) -> str:
+    shown = [*FIGURES[:-1], "ms", "p95", "tokens", "none", "false"]
+    return f"{name[:28]:28} {leg:5} " + " ".join(f"{one:>8}" for one in shown)
+
+
 def _line(name: str, leg: str, figures: Mapping[str, float]) -> str:
-    without = f"{figures['false_answers']:8.3f}" if figures["unanswerable"] else "       –"
-    shown = " ".join(f"{figures[key]:8.2f}" if key == "latency_ms" else f"{figures[key]:8.3f}" for key in FIGURES)
-    return f"{name[:28]:28} {leg:5} {shown} {without}"
+    """One row; what was not measured is a dash."""
+    found = [_cell(figures, key, ".3f", by="questions") for key in FIGURES[:-1]]
+    spent = [_cell(figures, key, ".2f") for key in ("latency_ms", "latency_p95_ms")]
+    refused = [
+        _cell(figures, "unanswered", ".3f", by="questions"),
+        _cell(figures, "false_answers", ".3f", by="unanswerable"),
+    ]
+    tokens = _cell(figures, "tokens", ".0f", by="tokens")
+    return f"{name[:28]:28} {leg:5} " + " ".join([*found, *spent, tokens, *refused])
+
+
+def _cell(figures: Mapping[str, float], key: str, form: str, *, by: str = "") -> str:
+    """`by`: the figure that says whether there was anything to measure."""
+    is_there = key in figures and (not by or figures.get(by, 1) > 0)
+    return f"{figures[key]:8{form}}" if is_there else f"{'–':>8}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +210,19 @@ def bench_self(memory: "Memory", *, progress: Callable[[int, int], None] = no_pr
         figures = evaluate(_find_own(snapshot), questions, tell)
         gaps = tuple(snapshot.gaps)
     before = _remember(memory, __version__, figures)
-    old = before.get("figures", {}) if before else {}
-    known = {name: float(value) for name, value in old.items()} if isinstance(old, dict) else {}
+    old = before.get("figures", {})
+    known = (
+        {name: value for name, value in old.items() if name in figures and _is_number(value)}
+        if isinstance(old, dict)
+        else {}
+    )
     drift = {name: round(figures[name] - known[name], 4) for name in (*FIGURES, "false_answers") if name in known}
-    return SelfBench(figures, known, __version__, str(before.get("version", "")) if before else "", drift, gaps)
+    return SelfBench(figures, known, __version__, str(before.get("version", "")), drift, gaps)
 
 
 def _own_questions(snapshot: "Snapshot") -> "tuple[Question, ...]":
-    """Known items: the rarest words of a page, which it must be found by. Controls: words that stand nowhere."""
+    """Known items: the rarest words of a page, which it must be found by. Controls: words that stand nowhere, and words
+    of six pages, one of each, which no page answers."""
     from ai_memory.search.evaluation import Question
     from ai_memory.search.fulltext import weigh
     from ai_memory.search.prepare import prepare
@@ -209,19 +232,26 @@ def _own_questions(snapshot: "Snapshot") -> "tuple[Question, ...]":
     pages = [page for page in snapshot.select(Filter(), sort="path", limit=100_000).pages if len(page.body) > 200]
     chosen = sorted(draw.sample(pages, min(_SELF_PAGES, len(pages))), key=lambda page: page.ref)
     questions = []
+    own: dict[str, list[str]] = {}
+    """Project → the rarest word of each of its pages."""
     for number, page in enumerate(chosen):
         words = sorted({word for word in page.body.split() if word.isalpha() and 4 <= len(word) <= 20})
         asked = draw.sample(words, min(40, len(words)))
         weights = weigh(snapshot.index, prepare(" ".join(asked))).weights
         rarest = sorted(weights, key=lambda word: (-weights[word], word))[3 : 3 + _WORDS_ASKED]
+        group = f"{page.ref.workspace}/{page.ref.project}"
         if len(rarest) >= 3:
-            group = f"{page.ref.workspace}/{page.ref.project}"
+            own.setdefault(group, []).append(rarest[0])
             questions.append(Question(group, "known item", " ".join(rarest), {str(page.ref): 1.0}))
         if number % 4 == 0:
             made_up = " ".join(
                 "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(4)) for _ in range(4)
             )
-            questions.append(Question(f"{page.ref.workspace}/{page.ref.project}", "control", made_up, {}))
+            questions.append(Question(group, "made-up words", made_up, {}))
+    for group, words in own.items():
+        for start in range(0, len(words) - _WORDS_ASKED + 1, _WORDS_ASKED):
+            mixed = " ".join(dict.fromkeys(words[start : start + _WORDS_ASKED]))
+            questions.append(Question(group, "words of many pages", mixed, {}))
     return tuple(questions)
 
 
@@ -255,9 +285,13 @@ def _remember(memory: "Memory", version: str, figures: Mapping[str, float]) -> d
     return runs[-2] if len(runs) > 1 and isinstance(runs[-2], dict) else {}
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def bench_self_text(result: SelfBench) -> str:
     """The figures, and what changed."""
-    lines = [f"{'':28} {'':5} " + " ".join(f"{name:>8}" for name in FIGURES) + "   false"]
+    lines = [_heading("", "")]
     lines.append(_line("your own pages", "now", result.figures))
     if result.before:
         lines.append(_line(f"the run before ({result.version_before})", "then", result.before))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 _WAYS = (
-    "pip install 'ai-memory[embed]', or name a folder with a model: ai-memory config set embed.provider local,"
-    " embed.path FOLDER"
+    "pip install 'ai-memory[embed]', or name a folder with a model: ai-memory config set embed.path FOLDER && "
+    "ai-memory config set embed.provider local"
 )
 
 

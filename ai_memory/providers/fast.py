@@ -97,7 +97,7 @@ def loaded(kind: Any, name: str, *, path: str, cache: Path, may_download: bool) 
     except Exception as fault:
         raise ModelFault(
             f"the model {name} could not be fetched: {type(fault).__name__}",
-            hint="check its name and the network, or name a folder with its files: config set embed.path FOLDER",
+            hint="check its name and the network, or name a folder with it: ai-memory config set embed.path FOLDER",
         ) from fault
 
 

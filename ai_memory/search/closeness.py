@@ -22,6 +22,8 @@ _SPLIT_AT_MARKS = re.compile("[\u0900-\u109f\u1780-\u17ff]")
 """Scripts whose vowels are marks, from Devanagari to Khmer: a term is a part of a word, as the index cuts it."""
 _MARKED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
 """Letters of Latin script with marks; the tokenizer of the index takes the marks off, too."""
+_OTHER_SIGNS = (*range(0xA0, 0xC0), *range(0x2000, 0x2070), *range(0x3000, 0x3004), *range(0x3008, 0x3021))
+"""Blocks of signs beside ASCII's: `¿`, `«`, `’`, `“`, `—`, `…`, `、`. At them, too, the index ends a word."""
 
 
 def flattened(text: str) -> bytes:
@@ -33,9 +35,12 @@ def flattened(text: str) -> bytes:
 
 @cache
 def _unmarked() -> dict[int, str | None]:
-    """Letter → itself without its marks, and the marks that stand alone → nothing. Made once it is needed."""
+    """Letter → itself without its marks, the marks that stand alone → nothing, other signs → a blank. Made once."""
     bare = {code: unicodedata.normalize("NFD", chr(code))[0] for code in _MARKED}
-    return {code: letter for code, letter in bare.items() if ord(letter) != code} | dict.fromkeys(range(0x300, 0x370))
+    found: dict[int, str | None] = {code: letter for code, letter in bare.items() if ord(letter) != code}
+    found |= dict.fromkeys(range(0x300, 0x370))
+    found |= {code: " " for code in _OTHER_SIGNS if unicodedata.category(chr(code))[0] in "PSZC"}
+    return found
 
 
 @dataclass(frozen=True, slots=True)

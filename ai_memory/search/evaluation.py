@@ -67,7 +67,7 @@ def read_set(folder: Path, *, limit: int = 0) -> LabelledSet:
     )
     if not documents or not questions:
         raise MemoryFault(f"{folder} holds no documents or no questions", hint="docs/search.md tells what a set holds")
-    return LabelledSet(folder.name, documents, questions[:limit] if limit else questions)
+    return LabelledSet(folder.resolve().name, documents, questions[:limit] if limit else questions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +124,39 @@ def _rows(file: Path) -> list[_Row]:
     return rows
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, what was found, and how long it took."""
+
+    question: Question
+    answer: Answer
+    spent_ms: float
+
+
+def ask_all(find: Find, questions: Sequence[Question], tell: Callable[[], None] = lambda: None) -> list[Asked]:
+    """Every question asked once, in its order; `tell` is called after each."""
+    asked = []
+    for question in questions:
+        begun = time.perf_counter()
+        answer = find(question)
+        asked.append(Asked(question, answer, (time.perf_counter() - begun) * 1000))
+        tell()
+    return asked
+
+
 def evaluate(find: Find, questions: Sequence[Question], tell: Callable[[], None] = lambda: None) -> dict[str, float]:
-    """Figures of a ranking over those questions: `any@1` … `all@10`, `ndcg@10`, `mrr@10`, `false_answers`,
-    `tokens`, `latency_ms` (median), `latency_p95_ms`.
+    """Figures of a ranking over those questions."""
+    return figures_of(ask_all(find, questions, tell))
+
+
+def figures_of(asked: Sequence[Asked]) -> dict[str, float]:
+    """Figures of answers: `any@1` … `all@10`, `ndcg@10`, `mrr@10`, `false_answers`, `tokens`, `latency_ms` (median),
+    `latency_p95_ms`.
 
     `any@k`: share of answerable questions with a gold document among the first k; `all@k`: mean share of the gold
     documents that are. `false_answers`: share of questions without answer that got one.
     """
-    spent: list[float] = []
-    pairs: list[tuple[Question, Answer]] = []
-    for question in questions:
-        begun = time.perf_counter()
-        pairs.append((question, find(question)))
-        spent.append((time.perf_counter() - begun) * 1000)
-        tell()
+    pairs = [(one.question, one.answer) for one in asked]
     answerable = [(question, answer) for question, answer in pairs if question.gold]
     without = [answer for question, answer in pairs if not question.gold]
     figures: dict[str, float] = {"questions": len(answerable), "unanswerable": len(without)}
@@ -150,7 +169,7 @@ def evaluate(find: Find, questions: Sequence[Question], tell: Callable[[], None]
     figures["unanswered"] = _mean([float(not a.ids) for _, a in answerable])
     figures["false_answers"] = _mean([float(bool(a.ids)) for a in without])
     figures["tokens"] = _mean([math.ceil(a.size_bytes / BYTES_PER_TOKEN) for _, a in pairs])
-    spent.sort()
+    spent = sorted(one.spent_ms for one in asked)
     figures["latency_ms"] = spent[len(spent) // 2] if spent else 0.0
     figures["latency_p95_ms"] = spent[min(len(spent) - 1, int(len(spent) * 0.95))] if spent else 0.0
     return {name: round(figure, 4) for name, figure in figures.items()}

@@ -5,48 +5,99 @@ By the commonest words of a language, which no text of some length does without,
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from ai_memory.search.closeness import flattened
+from ai_memory.search.prepare import STOPWORDS
 
 _COMMONEST = {
     "English": "the of and to is that it for with as this are be by from have not what how you which can when or",
     "German": (
         "der und das ist nicht mit ein eine einen zu den von auf dem für sich wie wir werden wird sie oder wenn "
-        "die du es im als auch bei über aus nach kann alle diese mehr man mein"
+        "die du es im als auch bei über aus nach kann alle diese mehr man mein weil dass zum zur durch ohne noch "
+        "nur seit statt wurde sind haben beim vor unter was"
     ),
     "French": (
         "le la les et est des une un du que dans pour qui pas sur avec vous nous ce cette comment quel sont aux "
-        "de au par plus ne se on votre son tout comme où fait mon peut être"
+        "de au par plus ne se on votre son tout comme où fait mon peut être car à en elle ils mais sans sous entre"
     ),
     "Spanish": (
         "el la los las de que en un una es por con para del se su como más qué cómo sobre pero este tus al te lo "
-        "ser esta son sin sus cuando hay mi puede desde todo algunos"
+        "ser esta son sin sus cuando hay mi puede desde todo algunos ya muy entre hasta está porque"
     ),
     "Portuguese": (
         "os de que em um uma para com não da do na dos das por como mais se ao você foi são como ser no seu sua "
-        "quando pode isso pelo tem meu esta"
+        "quando pode isso pelo tem meu esta as é já sem nos pela muito está porque"
     ),
     "Italian": (
         "il di che la un una per non con del della sono come gli le nel dei più questo alla anche cosa dal al ma "
-        "si mi può delle nella quando tutto essere"
+        "si mi può delle nella quando tutto essere è da viene perché senza dopo"
     ),
     "Dutch": (
         "de het een en van is dat op te zijn met voor niet aan er ook als je naar bij hoe wat wordt of om uit kan "
-        "dit nog maar worden deze mijn alle"
+        "dit nog maar worden deze mijn alle over we door geen omdat moet heeft hebben tot"
     ),
-    "Swedish": "och att det som en på är av för med den till inte om ett hur jag vi har från kan vad när",
-    "Polish": "na się nie do jest to że jak co dla od po przez czy za są jest które tego być",
-    "Czech": "se na je že to do pro jak co ale od po nebo by jsou který podle při tak si",
-    "Turkish": "bir ve bu için ile ne da de nasıl olarak daha çok var gibi olan en ama mı her veya değil",
-    "Indonesian": "yang dan di untuk dengan dari ini itu tidak ke pada adalah dalam akan atau bagaimana apa oleh",
+    "Swedish": (
+        "och att det som en på är av för med den till inte om ett hur jag vi har från kan vad när eller men sig "
+        "utan efter under alla blir eftersom"
+    ),
+    "Danish or Norwegian": (
+        "og at det som en på er av af for med den til ikke om et jeg vi har fra kan når eller men seg sig uten "
+        "uden etter efter alle blir bliver fordi"
+    ),
+    "Polish": "na się nie do jest to że co dla od po przez za są które tego być lub oraz ale bo przy tylko ich tym",
+    "Czech": "se na je že to do pro co ale od po nebo by jsou který podle při tak si kde za protože není jako aby",
+    "Romanian": "și de la în cu pe nu că este sunt ce din pentru mai sau cum ale cel unei prin fără dar după fost",
+    "Turkish": (
+        "bir ve bu için ile ne da de olarak daha çok gibi olan en ama mı her veya değil sonra ise kadar mi "
+        "çünkü fazla iki kalan önce biz var yok"
+    ),
+    "Indonesian": (
+        "yang dan di untuk dengan dari ini itu tidak ke pada adalah dalam akan atau apa oleh karena sudah bisa agar "
+        "juga kita mana cara lebih jadi saat oleh hari setiap maka"
+    ),
 }
 """Of languages in Latin script, those that agents are asked in most. Of another one the gate knows nothing."""
-_WORDS = {name: frozenset(flattened(words).split()) for name, words in _COMMONEST.items()}
-_LEAST_WORDS = 2
-"""Different ones by which a question tells its language: one alone is a name or a quotation as often."""
-_PASSAGE_WORDS = 3
-"""Different ones that a passage of 600 characters in that language holds nearly always, and one in another hardly."""
+_ASKING = {
+    "German": (
+        "wie wo warum wieso weshalb wann wer wem welche welcher welches welchen welchem woher wohin womit wofür"
+    ),
+    "French": "pourquoi quel quelle quels quelles quand combien lequel laquelle",
+    "Spanish": "dónde cuándo cuál cuáles quién quiénes cuánto cuántos cuántas podemos",
+    "Portuguese": "onde quando qual quais quem quanto quantos quantas podemos",
+    "Italian": "perché quale quali quando quanto quanti possiamo",
+    "Dutch": "waar waarom hoe welke wanneer hoeveel wie wat kunnen",
+    "Swedish": "hur varför vilken vilket vilka vem när",
+    "Danish or Norwegian": "hvordan hvor hvorfor hvilken hvilket hvilke hvem hvad hva hvornår",
+    "Polish": "jak gdzie dlaczego kiedy kto czy jaki jaka jakie jakiego który która które ile",
+    "Czech": "jak kdy kdo jaký jaká který která které komu můžeme kolik",
+    "Romanian": "unde când cine câte câți",
+    "Turkish": "nasıl nerede neden hangi niye nedir kaç kime kimin",
+    "Indonesian": "bagaimana mengapa kenapa siapa berapa kapan apakah",
+}
+"""Words that ask, of which one tells the language: a short question holds no other small word. Those that are English
+words or names, too (`comment`, `come`, `was`, `kim`), are left out."""
+_ASKING_WORTH = 2
+
+
+def _worths(asking: int) -> dict[str, dict[bytes, int]]:
+    """Language → its words, flattened, and what each of them tells."""
+    found = {}
+    for name, words in _COMMONEST.items():
+        found[name] = dict.fromkeys(flattened(words).split(), 1)
+        found[name] |= dict.fromkeys(flattened(_ASKING.get(name, "")).split(), asking)
+    found["English"] |= dict.fromkeys((word.encode() for word in STOPWORDS), 1)
+    return found
+
+
+_OF_QUESTIONS, _OF_PASSAGES = _worths(_ASKING_WORTH), _worths(1)
+_LEAST_WORTH = 2
+"""By which a question tells its language: one common word alone is a name or a quotation as often."""
+_PASSAGE_WORTH = 3
+"""Different words that a passage of 600 characters in that language holds nearly always, and one in another hardly."""
+_RELATED = 0.5
+"""Of the worth of its own language what a text tells of a close one, too, as Spanish of Portuguese. A question in that
+one is not foreign. For English it does not hold: English pages about French hold as much of it."""
 
 _SCRIPTS = {
     "Chinese or Japanese": "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uff66-\uff9f",
@@ -59,46 +110,81 @@ _SCRIPTS = {
     "Devanagari": "\u0900-\u097f",
 }
 _SIGNS = {name: re.compile(f"[{signs}]") for name, signs in _SCRIPTS.items()}
+_DENSE = {"Chinese or Japanese": 3, "Korean": 2}
+"""Letters of another script that say as much as one sign."""
 _LEAST_SIGNS = 0.3
 """Of a question's letters, from which on it is a question in that script, whatever names it holds."""
 _PASSAGE_SIGNS = 8
+_PASSAGE_SHARE = 0.1
+"""The same of a passage: one in Chinese is half names and addresses, one in English holds a few signs at most."""
 _PASSAGES = 20
 """The best ones: if pages in the question's language were there, its commonest words alone would have found them."""
 
 
 def foreign_language(question: str, passages: Iterable[bytes]) -> str:
-    """The language of a question that shares none with the passages found for it; "" where it does, or none is told.
+    """The language of a question that shares none with the passages found for it; "" where it does or tells none.
 
-    `passages`: the best ones, as `closeness.flattened` makes them. One that tells no language (code, a table, a short
-    note) counts as English, which such things are mostly kept in.
+    `passages`: the best ones, as `closeness.flattened` makes them. Short notes tell none each; where most are
+    such, they are read as one text. What tells none at all (code, tables) counts as English, which it mostly is.
     """
-    asked = language_of(question)
-    if not asked:
+    asked = _languages_of(question)
+    read = [flat.split() for flat in itertools.islice(passages, _PASSAGES)] if asked else []
+    if not read:
         return ""
-    told = {_passage_language(flat) or "English" for flat in itertools.islice(passages, _PASSAGES)}
-    return asked if told and asked not in told else ""
+    told = [_languages_of_passage(words) for words in read]
+    short = {word for words, own in zip(read, told, strict=True) if not own for word in words}
+    known = {name for own in told for name in own}
+    if 2 * told.count(()) > len(told):
+        known |= {*_of_notes(short)}
+    return "" if known & {*asked} else " or ".join(asked)
+
+
+def _languages_of_passage(words: Collection[bytes]) -> tuple[str, ...]:
+    script = _script_of(b"".join(words).decode("utf-8", "replace"), least=_PASSAGE_SIGNS, share=_PASSAGE_SHARE)
+    return (script,) if script else _with_related(words, least=_PASSAGE_WORTH)
+
+
+def _of_notes(words: Collection[bytes]) -> tuple[str, ...]:
+    """What short notes tell together."""
+    return _with_related(words, least=1) or ("English",)
+
+
+def _with_related(words: Collection[bytes], *, least: int) -> tuple[str, ...]:
+    """The language of a text, and those that are close to it; English has none, and is first where none tells more."""
+    best = _by_words(words, _OF_PASSAGES, least=least)
+    return ("English",) if "English" in best else _by_words(words, _OF_PASSAGES, least=least, share=_RELATED)
 
 
 def language_of(question: str) -> str:
-    """The language of a question; "" where it tells none: keywords, names, a language that is not known here."""
-    letters = sum(sign.isalpha() for sign in question)
+    """The language of a question, or those that it may be in; "" where it tells none: keywords, names, another one."""
+    return " or ".join(_languages_of(question))
+
+
+def _languages_of(question: str) -> tuple[str, ...]:
+    """Those that a question reads as equally well, mostly one."""
+    told = _by_words(flattened(question).split(), _OF_QUESTIONS, least=_LEAST_WORTH)
+    script = _script_of(question, share=0.5 if told else _LEAST_SIGNS)
+    return (script,) if script else told
+
+
+def _script_of(text: str, *, least: int = 1, share: float = _LEAST_SIGNS) -> str:
+    """The script that makes up so much of a text's letters; "" for Latin."""
+    if text.isascii():
+        return ""
+    letters = sum([sign.isalpha() for sign in text])
     for name, signs in _SIGNS.items():
-        if letters and len(signs.findall(question)) >= _LEAST_SIGNS * letters:
+        count = len(signs.findall(text))
+        worth = count * _DENSE.get(name, 1)
+        if count >= least and worth >= share * (max(0, letters - count) + worth):
             return name
-    return _by_words(flattened(question), _LEAST_WORDS)
+    return ""
 
 
-def _passage_language(flat: bytes) -> str:
-    if not flat.isascii():
-        text = flat.decode("utf-8", "replace")
-        for name, signs in _SIGNS.items():
-            if len(signs.findall(text)) >= _PASSAGE_SIGNS:
-                return name
-    return _by_words(flat, _PASSAGE_WORDS)
-
-
-def _by_words(flat: bytes, least: int) -> str:
-    told = set(flat.split())
-    counts = {name: len(words & told) for name, words in _WORDS.items()}
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] >= least else ""
+def _by_words(
+    words: Collection[bytes], worths: Mapping[str, Mapping[bytes, int]], *, least: int, share: float = 1.0
+) -> tuple[str, ...]:
+    """The languages that those words tell best, and others that reach so much of the best one's worth."""
+    different = {*words}
+    told = {name: sum([own.get(word, 0) for word in different]) for name, own in worths.items()}
+    most = max(told.values())
+    return tuple(name for name, worth in told.items() if worth >= max(least, share * most))

@@ -115,6 +115,8 @@ def main() -> None:
     parser.add_argument("--set", type=Path, action="append", default=[], metavar="DIR", help="may be given again")
     parser.add_argument("--scale", type=int, action="append", default=[], metavar="N", help="time it over N chunks")
     arguments = parser.parse_args()
+    if arguments.set and arguments.cache is None:
+        parser.error("--set needs --cache DIR, where the vectors are")
     print("| set | ranking | " + " | ".join(SHOWN) + " |")
     for folder in arguments.set:
         one, cache = read_set(folder), Cache(DataDir(arguments.cache))

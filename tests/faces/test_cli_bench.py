@@ -1,13 +1,14 @@
 """`bench retrieval` on a labelled set, and `bench self` on a person's own pages."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_room import Room
 
-from ai_memory.search.evaluation import Answer, Question, evaluate
+from ai_memory.search.evaluation import Answer, Question, ask_all, evaluate, figures_of
 
 DOCUMENTS: list[dict[str, Any]] = [
     {"id": "heron", "title": "Heron", "text": "The heron stands in the marsh and waits for fish."},
@@ -55,6 +56,38 @@ def test_the_figures_stand_at_the_top_and_those_of_plain_full_text_beside_them(r
 def test_the_table_has_a_line_for_ours_and_one_for_plain_full_text(room: Room, labelled: str) -> None:
     lines = room.ok("bench", "retrieval", "--set", labelled).splitlines()
     assert [line.split()[:2] for line in lines[1:3]] == [["questions", "ours"], ["fts5", "1.000"]]
+
+
+def test_plain_full_text_stands_beside_each_category(room: Room, labelled: str) -> None:
+    (one,) = room.json("bench", "retrieval", "--set", labelled)["sets"]
+    assert one["categories"].keys() == one["categories_fts5"].keys() == {"where", "what", "none"}
+    assert one["categories_fts5"]["what"]["questions"] == 2
+
+
+def test_a_question_is_asked_once_and_its_time_counts_in_all_figures() -> None:
+    asked: list[str] = []
+
+    def find(question: Question) -> Answer:
+        asked.append(question.text)
+        return Answer(("a",))
+
+    questions = [Question("", "x", "one", {"a": 1.0}), Question("", "y", "two", {})]
+    rows = ask_all(find, questions)
+    assert asked == ["one", "two"]
+    assert figures_of(rows[1:])["latency_ms"] == round(rows[1].spent_ms, 4)
+
+
+def test_what_a_row_did_not_measure_is_a_dash(room: Room, labelled: str) -> None:
+    lines = room.ok("bench", "retrieval", "--set", labelled).splitlines()
+    assert lines[0].split()[8:] == ["ndcg@10", "mrr@10", "ms", "p95", "tokens", "none", "false"]
+    none = next(line.split() for line in lines if line.split()[0] == "none")
+    assert (none[2:10], none[-2:]) == (["–"] * 8, ["–", "0.000"])
+    assert lines[2].split()[-3] == "–", "plain FTS5 shows no text"
+
+
+def test_the_folder_one_stands_in_has_its_name(room: Room, labelled: str) -> None:
+    assert room.json("bench", "retrieval", "--set", f"{labelled}/.")["sets"][0]["name"] == "questions"
+    assert room.json("bench", "retrieval", "--set", f"{labelled}/../questions")["sets"][0]["name"] == "questions"
 
 
 def test_the_mean_of_several_sets_stands_at_the_top(room: Room, labelled: str) -> None:
@@ -132,10 +165,16 @@ def own(room: Room) -> Room:
 
 
 def test_each_page_is_found_by_its_own_words_and_made_up_ones_find_nothing(own: Room) -> None:
+    """In so small a wiki the gate lets a page with one of six words pass: the third control is answered, and counts."""
     answer = own.json("bench", "self")
-    assert (answer["any@1"], answer["false_answers"], answer["before"], answer["drift"]) == (1.0, 0.0, {}, {})
+    assert (answer["any@1"], answer["false_answers"], answer["before"], answer["drift"]) == (1.0, 0.3333, {}, {})
     assert answer["questions"] == 6
-    assert answer["unanswerable"] == 2
+    assert answer["unanswerable"] == 3
+
+
+def test_words_of_many_pages_find_nothing_where_the_bar_stands(own: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ai_memory.search.gate.LOWEST_BAR", 1.0)
+    assert own.json("bench", "self")["false_answers"] == 0.0
 
 
 def test_the_second_run_tells_the_drift(own: Room) -> None:
@@ -163,10 +202,21 @@ def test_more_false_answers_than_before_are_told(own: Room) -> None:
     assert "false_answers" in own.ok("bench", "self").splitlines()[-1]
 
 
-def test_a_broken_record_of_former_runs_is_begun_anew(own: Room) -> None:
-    own.ok("bench", "self")
-    (own.data_dir / "logs" / "bench-self.json").write_text("{")
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[7]", '[{"figures": 3}]', '[{"figures": {"any@1": "x", "mrr@10": null}}]']
+)
+def test_a_broken_record_of_former_runs_is_begun_anew(own: Room, text: str) -> None:
+    (own.data_dir / "logs").mkdir(exist_ok=True)
+    (own.data_dir / "logs" / "bench-self.json").write_text(text)
     assert own.json("bench", "self")["before"] == {}
+
+
+def test_figures_that_a_former_run_lacks_are_dashes(own: Room) -> None:
+    (own.data_dir / "logs").mkdir(exist_ok=True)
+    (own.data_dir / "logs" / "bench-self.json").write_text('[{"version": "0.0.1", "figures": {"any@5": 0.5}}]')
+    then = own.ok("bench", "self").splitlines()[2]
+    assert then.startswith("the run before (0.0.1)")
+    assert (then.count("–"), then.count("0.500")) == (12, 1)
 
 
 def test_too_few_pages_are_a_fault(room: Room) -> None:
@@ -174,3 +224,15 @@ def test_too_few_pages_are_a_fault(room: Room) -> None:
     result = room.run("bench", "self")
     assert result.exit_code == 1
     assert "too few pages" in result.stderr
+
+
+# --- vectors ---
+
+
+def test_where_nobody_makes_vectors_the_hint_names_commands_that_are_taken(room: Room) -> None:
+    room.ok("config", "set", "embed.provider", "none")
+    refused = room.run("embed")
+    told = re.findall(r"ai-memory config set (\S+) (\S+)", refused.stderr)
+    assert [key for key, _ in told] == ["embed.path", "embed.provider"]
+    for key, value in told:
+        room.ok("config", "set", key, value)

@@ -120,3 +120,79 @@ def test_a_small_wiki_loses_no_page_for_being_far_behind(shelf: Shelf) -> None:
     shelf.put("notes/b.md", "# Winding\n\nIt needed oil.")
     found = shelf.paths("need lighthouse keeper clock winds", may_abstain=True)
     assert "notes/b.md" in found
+
+
+NOTES = {
+    "German": (
+        "CSV mit Semikolon, Kopfzeile Pflicht.",
+        "Suche auf zwei Spalten umgestellt",
+        "Grund: Ziffern als Tabelle",
+    ),
+    "French": ("CSV avec point-virgule, ISO.", "recherche passée en deux colonnes", "Raison : chiffres du tableau"),
+    "Spanish": ("CSV con punto y coma.", "búsqueda pasada a dos columnas", "Motivo: cifras de la tabla"),
+    "Turkish": ("CSV noktalı virgül ile.", "arama iki sütuna geçti", "Tablo için eşit genişlik"),
+}
+"""Notes as people keep them: none holds three common words of its language."""
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("German", "Warum ist das CSV der Bank auf dem Server gescheitert und wer weiß es?"),
+        ("French", "Pourquoi est-ce que notre banque refuse toujours son CSV ?"),
+        ("Spanish", "¿Por qué falló el CSV de la banca en el servidor?"),
+        ("Turkish", "Bankanın CSV dosyası neden ve nasıl bozuldu?"),
+    ],
+)
+def test_short_notes_tell_their_language_together(shelf: Shelf, language: str, question: str) -> None:
+    for number in range(500):
+        shelf.put(f"notes/{number}.md", f"{NOTES[language][number % 3]}\n\nCSV {number}")
+    answer = shelf.ask(question, may_abstain=True)
+    assert (answer.status, bool(shelf.ask(question).hits)) == ("abstained", True)
+    assert not any("reads as" in gap for gap in answer.gaps)
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wieso stocken Retry-Aufträge?", "German"),
+        ("Pourquoi tant de Retry ?", "French"),
+        ("¿Cuándo caduca un Retry?", "Spanish"),
+        ("Quando expira esse Retry?", "Portuguese or Italian"),
+        ("Hoeveel Retry mag?", "Dutch"),
+        ("Hvorfor stopper Retry?", "Danish or Norwegian"),
+        ("Dlaczego Retry stoi?", "Polish"),
+        ("Retry neden durdu?", "Turkish"),
+        ("Mengapa Retry berhenti?", "Indonesian"),
+        ("kubernetes controller のretry設定方法", "Chinese or Japanese"),
+    ],
+)
+def test_a_short_question_in_another_language_tells_it_by_the_word_that_asks(
+    large: Shelf, question: str, language: str
+) -> None:
+    answer = large.ask(question, may_abstain=True)
+    assert (answer.status, answer.hits[0].ref.path) == ("partial", "decisions/retry.md")
+    assert answer.gaps[0].startswith(f"the question reads as {language}, ")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["where does 日本語 show in the heron label", "how do I say warum to the heron", "comment heron var die"],
+)
+def test_a_word_of_another_language_makes_no_question_foreign(large: Shelf, question: str) -> None:
+    assert not any("reads as" in gap for gap in large.ask(question, may_abstain=True).gaps)
+
+
+def test_a_word_between_typographic_signs_is_held(large: Shelf) -> None:
+    large.put("notes/desk.md", "# Desk\n\nThe clerk wrote “passport” —and ‘ambassador’ into «ledgers», page… ninth.")
+    answer = large.ask("passport ambassador ledgers ninth", may_abstain=True)
+    assert (answer.status, answer.hits[0].ref.path, answer.hits[0].coverage) == ("ok", "notes/desk.md", 1.0)
+
+
+def test_pages_with_a_few_signs_of_another_script_stay_english(shelf: Shelf) -> None:
+    for number in range(500):
+        shelf.put(
+            f"notes/{number}.md", f"# Label {number}\n\n{' '.join(FILLER)} The drawer reads 引き出しの札番号 {number}."
+        )
+    answer = shelf.ask("which drawer holds the passport of the Portuguese ambassador", may_abstain=True)
+    assert (answer.status, answer.hits) == ("abstained", ())
