@@ -38,6 +38,9 @@ _ai_memory() {
         "move-project --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "move-session --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
         "move-session --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "reorg --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
+        "reorg --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "pages --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
@@ -78,7 +81,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -102,6 +105,8 @@ _ai_memory() {
         "rename-workspace") words="--new --confirm --format --data-dir --lock-timeout --json --help" ;;
         "move-project") words="--to --workspace --conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
         "move-session") words="--to --create --force --conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "reorg") words="--conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "audit-contamination") words="--format --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;

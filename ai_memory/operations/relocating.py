@@ -67,22 +67,22 @@ def look(snapshot: "Snapshot", plan: Plan, *, conflict: OnConflict = "block") ->
         for link in snapshot.links_into(*old):
             plan.leads.setdefault(link.target, PageRef(*new, link.target.path))
             plan.sources.add(link.source)
+    owned = pages_by_session(snapshot) if plan.sessions else {}
     for session, (old, new) in plan.sessions.items():
-        pages = [page for page in pages_of_session(snapshot, session) if (page.ref.workspace, page.ref.project) == old]
+        pages = [page for page in owned.get(session, ()) if (page.ref.workspace, page.ref.project) == old]
         _place_pages(snapshot, plan, pages, new, conflict)
         plan.sources |= {link.source for page in pages for link in snapshot.backlinks(page.ref)}
     plan.leads |= plan.pages
     plan.sources -= plan.pages.keys()
 
 
-def pages_of_session(snapshot: "Snapshot", session: str) -> list[Page]:
-    """Its own page, and its handoffs, wherever they lie."""
-    return [
-        page
-        for kind, key in (("session", "session_id"), ("handoff", "from_session"))
-        for page in snapshot.pages(kind=kind, sort="path", limit=EVERYTHING).pages
-        if page.frontmatter.get(key) == session
-    ]
+def pages_by_session(snapshot: "Snapshot") -> dict[str, list[Page]]:
+    """The page and the handoffs of each session, wherever they lie."""
+    found: dict[str, list[Page]] = {}
+    for kind, key in (("session", "session_id"), ("handoff", "from_session")):
+        for page in snapshot.pages(kind=kind, sort="path", limit=EVERYTHING).pages:
+            found.setdefault(str(page.frontmatter.get(key)), []).append(page)
+    return found
 
 
 def _place_pages(snapshot: "Snapshot", plan: Plan, pages: Iterable[Page], new: Place, conflict: OnConflict) -> None:
@@ -168,6 +168,9 @@ def _move_state(memory: "Memory", change: "Change", plan: Plan) -> None:
             change.state(f"project-{what}-moved", **_from_to(old, new))
         if before is not None and before.id != after.id:
             _move_project_key(memory, change, before.id, after.id)
+    for place, identity in plan.identities.items():
+        if place not in plan.projects:
+            change.move_project(place, place, identity=identity)
     for session, (_, new) in plan.sessions.items():
         change.ensure_project_named(*new)
         change.state("session-moved", session=session, new_workspace=new[0], new_project=new[1])

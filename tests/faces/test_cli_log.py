@@ -126,6 +126,14 @@ def with_ended_session(room: Room) -> None:
     room.drain()
 
 
+def with_moved_remote(room: Room) -> None:
+    git = ["git", "-C", str(room.checkout)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "remote", "add", "origin", "https://example.org/acme/shop.git"], check=True)
+    with_ended_session(room)
+    subprocess.run([*git, "remote", "set-url", "origin", "https://example.org/corp/store.git"], check=True)
+
+
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
@@ -146,6 +154,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "rename-workspace": (with_page, ("default", "work", "--confirm"), "rename-workspace"),
     "move-project": (with_page, ("shop", "work", "--confirm"), "move-project"),
     "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
+    "reorg": (with_moved_remote, ("--confirm",), "reorg"),
     "purge-project": (with_page, ("shop", "--confirm"), "purge-project"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
     "handoff begin": (lambda room: room.ok("init"), ("-b", "Tax is left."), "handoff-begin"),
@@ -173,7 +182,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
 }
 """Operation → what must be there before, its words, and how the log names it."""
 
-COUNTS = {"backfill": 3, "move-session": 2}
+COUNTS = {"backfill": 3, "move-session": 2, "reorg": 2}
 """Where one run changes more than one thing: start, prompt and end of the session; its page and its handoff."""
 
 TELLS_NOTHING = {"init", "reindex", "embed", "bench self", "capture-turn"}
