@@ -154,6 +154,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "rename-workspace": (with_page, ("default", "work", "--confirm"), "rename-workspace"),
     "move-project": (with_page, ("shop", "work", "--confirm"), "move-project"),
     "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
+    "compact": (with_page, ("--confirm",), "compact"),
+    "reset": (with_page, ("--confirm",), "reset"),
     "reorg": (with_moved_remote, ("--confirm",), "reorg"),
     "purge-project": (with_page, ("shop", "--confirm"), "purge-project"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
