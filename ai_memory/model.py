@@ -78,6 +78,12 @@ class Project:
     private: bool = False
     """Its pages answer nobody who did not name it or stand in it."""
 
+    def was_called(self, workspace: str, name: str) -> bool:
+        """Whether that is an alias or former name of it; one in another workspace stands there as `workspace/name`."""
+        if f"{workspace}/{name}" in self.former_names:
+            return True
+        return workspace == self.workspace and name in (*self.aliases, *self.former_names)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class PageRef:

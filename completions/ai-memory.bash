@@ -32,6 +32,17 @@ _ai_memory() {
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
         "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "forget --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "rename-project --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "rename-workspace --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "move-project --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
+        "move-project --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "move-session --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
+        "move-session --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "reorg --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
+        "reorg --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "compact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "reset --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "pages --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "pages --sort") COMPREPLY=($(compgen -W "path -path updated -updated title -title" -- "$cur")); return ;;
@@ -72,7 +83,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -92,6 +103,14 @@ _ai_memory() {
         "forget") words="-p --path --kind --tag --tier --prefix --query --last --confirm --history --verify --workspace --project --data-dir --lock-timeout --json --help" ;;
         "purge-session") words="--confirm --history --verify --data-dir --lock-timeout --json --help" ;;
         "purge-project") words="--workspace --confirm --history --verify --data-dir --lock-timeout --json --help" ;;
+        "rename-project") words="--new --workspace --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "rename-workspace") words="--new --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "move-project") words="--to --workspace --conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "move-session") words="--to --create --force --conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "reorg") words="--conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
+        "audit-contamination") words="--format --data-dir --lock-timeout --json --help" ;;
+        "compact") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
+        "reset") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "pages") words="--kind -t --tag --tier --prefix --since --until --pinned --no-pinned --sort -n --limit --offset --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "history") words="-p --path -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;

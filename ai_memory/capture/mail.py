@@ -5,6 +5,7 @@ counts those that are not (`ai_memory.hook_packet`).
 """
 
 import json
+from collections.abc import Iterable
 
 from ai_memory.errors import MemoryFault
 from ai_memory.store import messages
@@ -25,7 +26,7 @@ def tell_waiting(memory: Memory, outbox: Outbox, place: messages.Place) -> bool:
     """
     is_written = False
     for _ in range(TRIES):
-        told = _told(memory, place)
+        told = waiting_text(memory, [place], named=place)
         if told == outbox.read(mail_name(*place)):
             break
         if told is None:
@@ -36,13 +37,14 @@ def tell_waiting(memory: Memory, outbox: Outbox, place: messages.Place) -> bool:
     return is_written
 
 
-def _told(memory: Memory, place: messages.Place) -> str | None:
-    """The file's text; None where nothing waits."""
+def waiting_text(memory: Memory, places: Iterable[messages.Place], *, named: messages.Place) -> str | None:
+    """The file's text for a project that has, or is about to have, the mail of all those; None where nothing waits."""
     with memory.state_reading() as connection:
         if connection is None:
             return None
-        until_us = messages.waiting_until(connection, place, now_us=memory.clock())
-    record = {"v": FORMAT, "place": "/".join(place), "until_us": until_us}
+        now_us = memory.clock()
+        until_us = sorted(at for place in places for at in messages.waiting_until(connection, place, now_us=now_us))
+    record = {"v": FORMAT, "place": "/".join(named), "until_us": until_us}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")) if until_us else None
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import NotFound
+from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.history import HANDOFF_BACK, Rows, Skipped
@@ -15,6 +15,7 @@ from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.unscoped import resolve_for, resolve_if_told
+from ai_memory.store.addresses import MOVED_PROJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,6 +211,11 @@ def undo(
     if dry_run:
         return Undone(scope, "would_undo", (row,), None)
     note = target.note
+    if MOVED_PROJECTS in note.trailers:
+        raise Conflict(
+            f"{note.id[:VERSION_SHOWN]} moved more than pages: {note.trailers[MOVED_PROJECTS]}",
+            hint="move it back: `ai-memory rename-project`, `rename-workspace`, `move-project` or `move-session`",
+        )
     trailers = {"Undoes": note.trailers.get("Change-Id", note.id)}
     with memory.writing(f"undo {note.id[:VERSION_SHOWN]}: {note.message}", trailers=trailers) as change:
         before = _pages(change, target)

@@ -130,15 +130,20 @@ def _recipient(memory: "Memory", workspace: str | None, project: str, scope: Sco
         raise UsageFault(f"{echo(project)} names a workspace, and so does the call", hint="give one of them")
     there = named or workspace or scope.workspace
     with memory.reading() as snapshot:
-        known = snapshot.projects(there)
+        everywhere = snapshot.projects()
+    known = [one for one in everywhere if one.workspace == there]
     exact = [one for one in known if one.name == name]
-    found = exact or [one for one in known if name in (*one.aliases, *one.former_names)]
+    found = exact or [one for one in everywhere if one.was_called(there, name)]
     if len(found) > 1:
-        names = ", ".join(one.name for one in found[:NAMES_SHOWN])
+        names = ", ".join(_named(one, there) for one in found[:NAMES_SHOWN])
         raise Conflict(f"{echo(project)} may be {names}", hint="give the name that it has now")
     if not found:
         raise NotFound(f"no project {there}/{name}", hint=_near(name, known))
     return found[0].workspace, found[0].name
+
+
+def _named(project: "Project", workspace: str) -> str:
+    return project.name if project.workspace == workspace else f"{project.workspace}/{project.name}"
 
 
 def _near(name: str, known: "list[Project]") -> str:

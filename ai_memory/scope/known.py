@@ -20,9 +20,25 @@ class KnownProjects:
 
     def by_name(self, workspace: str, name: str) -> str | None:
         """Identity of the project that holds the name, a former one or an alias; empty without one, None if unknown."""
-        for project in self._projects:
-            if project.workspace == workspace and name in (project.name, *project.aliases, *project.former_names):
+        here = [project for project in self._projects if project.workspace == workspace]
+        now = [project for project in here if project.name == name]
+        for project in now or here:
+            if project.name == name or project.was_called(workspace, name):
                 return project.identity or ""
+        return None
+
+    def moved_to(self, workspace: str, name: str, identity: str | None) -> tuple[str, str] | None:
+        """Where the project is today that had this name once, or, with that identity, lay in this workspace.
+
+        None where a project has the name now, or none ever had it.
+        """
+        if any((one.workspace, one.name) == (workspace, name) for one in self._projects):
+            return None
+        for one in self._projects:
+            left_here = any(former.startswith(f"{workspace}/") for former in one.former_names)
+            is_same = identity is not None and one.identity == identity
+            if one.was_called(workspace, name) or (left_here and is_same):
+                return one.workspace, one.name
         return None
 
     def learn(self, scope: Scope) -> None:

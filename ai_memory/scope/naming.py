@@ -23,6 +23,9 @@ class Catalogue(Protocol):
     def by_name(self, workspace: str, name: str) -> str | None:
         """Identity of the project that holds the name, now or formerly; empty when it has none, None when unknown."""
 
+    def moved_to(self, workspace: str, name: str, identity: str | None) -> tuple[str, str] | None:
+        """Where the project is today that had this name, or lay in this workspace, once; None where none was moved."""
+
 
 class NoProjects:
     """The catalogue of a data dir that does not exist yet."""
@@ -31,6 +34,9 @@ class NoProjects:
         return None
 
     def by_name(self, workspace: str, name: str) -> str | None:  # noqa: ARG002 (nothing is known)
+        return None
+
+    def moved_to(self, workspace: str, name: str, identity: str | None) -> None:  # noqa: ARG002 (nothing is known)
         return None
 
 

@@ -49,10 +49,11 @@ def resolve(
     asked_workspace, asked_project = _flags(workspace, project)
     if asked_workspace and asked_project:
         name = naming.current_name(asked_workspace, asked_project, catalogue)
-        return Scope(asked_workspace, name, ResolvedBy.FLAG, why="The call names workspace and project.")
+        named = Scope(asked_workspace, name, ResolvedBy.FLAG, why="The call names workspace and project.")
+        return _where_it_is_now(named, catalogue)
     here = _look(cwd, home, environ)
     if asked_project:
-        return _by_project_flag(here, asked_project, catalogue)
+        return _where_it_is_now(_by_project_flag(here, asked_project, catalogue), catalogue)
     scope = _scope_of(here, asked_workspace, catalogue)
     if scope.resolved_by is ResolvedBy.FALLBACK and roots:
         scope = _by_roots(roots, scope, home=home, environ=environ, workspace=asked_workspace, catalogue=catalogue)
@@ -134,8 +135,17 @@ def _with_markers(here: _Here) -> _Here:
     return found if recall is None else replace(found, recall=recall)
 
 
+def _where_it_is_now(scope: Scope, catalogue: Catalogue) -> Scope:
+    """The same project under the name and in the workspace that it was moved to."""
+    found = None if scope.is_guess else catalogue.moved_to(scope.workspace, scope.project, scope.identity)
+    if found is None:
+        return scope
+    why = f"{scope.why} {scope.workspace}/{scope.project} was moved to {'/'.join(found)}."
+    return replace(scope, workspace=found[0], project=found[1], why=why.strip())
+
+
 def _scope_of(here: _Here, asked_workspace: str | None, catalogue: Catalogue) -> Scope:
-    scope = _named_scope(here, asked_workspace, catalogue)
+    scope = _where_it_is_now(_named_scope(here, asked_workspace, catalogue), catalogue)
     if scope.is_guess:
         return scope
     recall = here.recall

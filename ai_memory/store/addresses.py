@@ -2,10 +2,12 @@
 
 import re
 
-from ai_memory.model import PageRef
+from ai_memory.model import PageRef, Project
 from ai_memory.text.names import is_page_path
 
 META_NAME = "_meta.md"
+MOVED_PROJECTS = "Moved-Projects"
+"""Trailer of a commit that moved pages between projects: `ws/old to ws/new`, comma and space between two."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -35,6 +37,14 @@ def is_utf8(git_path: str) -> bool:
 
 def meta_path(workspace: str, project: str) -> str:
     return f"{workspace}/{project}/{META_NAME}"
+
+
+def former_names(known: Project | None, old: tuple[str, str], new: tuple[str, str]) -> list[str]:
+    """The names that a project had, once it is called `new`: of another workspace as `workspace/name`."""
+    labels = [f"{old[0]}/{name}" if "/" not in name else name for name in (known.former_names if known else ())]
+    labels += [] if "/".join(old) in labels else ["/".join(old)]
+    here = f"{new[0]}/"
+    return [label.removeprefix(here) for label in labels if label != "/".join(new)]
 
 
 def is_ours(git_path: str) -> bool:

@@ -115,11 +115,10 @@ def with_paths(mutation: Mutation, paths: Iterable[Touched], *, moved_from: str 
     ref = page_ref(pages[0].git_path)
     assert ref is not None
     old = page_ref(moved_from) if moved_from else None
+    count = sum(one.now for one in pages) if moved_from else len(pages)
     is_near = old is not None and (old.workspace, old.project) == (ref.workspace, ref.project)
     origin = "" if old is None else old.path if is_near else str(old)
-    return replace(
-        mutation, workspace=ref.workspace, project=ref.project, subject=ref.path, origin=origin, count=len(pages)
-    )
+    return replace(mutation, workspace=ref.workspace, project=ref.project, subject=ref.path, origin=origin, count=count)
 
 
 def with_rows(mutation: Mutation, rows: Iterable[Mapping[str, object]]) -> Mutation:

@@ -8,7 +8,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, MemoryFault, NotFound, echo
 from ai_memory.model import Page, PageRef, Project, Sanitized, Scope
 from ai_memory.store import state, undoing
-from ai_memory.store.addresses import META_NAME, folder_of, meta_path, page_ref
+from ai_memory.store.addresses import META_NAME, folder_of, former_names, meta_path, page_ref
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change_ids import new_change_id
 from ai_memory.store.index import read_project
@@ -219,6 +219,35 @@ class Change:
             return False
         self._drafts[meta_path(workspace, project)] = meta.encode("utf-8")
         return True
+
+    def move_project(
+        self, old: tuple[str, str], new: tuple[str, str], *, identity: tuple[str, str] | None = None
+    ) -> Project:
+        """Let the project be called `new` and keep its id, with `old` as a former name; its pages are moved one by one.
+
+        A project of that name that is there already keeps its own id and learns the former names.
+        """
+        known, there = self.project(*old), self.project(*new)
+        former = former_names(known, old, new)
+        told = {} if identity is None else {"identity": identity[0], "identity_source": identity[1]}
+        if there is not None or known is None:
+            there = there or self.ensure_project_named(*new)
+            names_once = [*dict.fromkeys((*there.former_names, *former))]
+            project = self._with_meta(there, {"former_names": names_once, **told})
+        else:
+            text = (self._present(meta_path(*old)) or b"").decode("utf-8", "replace")
+            renamed = {"workspace": new[0], "project": new[1], "former_names": former, **told}
+            content = splice(text, renamed, path=META_NAME).encode("utf-8")
+            self._drafts[meta_path(*new)] = content
+            project = read_project(new, content)
+        if old != new:
+            self.drop_project(*old)
+        return project
+
+    def pages_of(self, workspace: str, project: str) -> set[PageRef]:
+        """Every page of a project as it is committed."""
+        found = self._wiki.files_below(self._wiki.head(), f"{workspace}/{project}")
+        return {ref for path in found if (ref := page_ref(path)) is not None}
 
     def drop_project(self, workspace: str, project: str) -> None:
         """Take the project's `_meta.md` away: with its last page the project is gone."""

@@ -17,7 +17,7 @@ from dulwich.objects import ObjectID
 
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
-from ai_memory.store import indexing, state
+from ai_memory.store import compacting, indexing
 from ai_memory.store.objects import loose_object
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool, event_id
@@ -78,11 +78,7 @@ def scrub_outbox(data_dir: DataDir, sessions: Iterable[str]) -> None:
 
 def scrub_databases(data_dir: DataDir, *, at_us: int) -> None:
     """Write `state.db` anew without what was deleted in it, remove index and vectors. Call under the writer lock."""
-    if data_dir.state.exists():
-        with closing(state.open_state(data_dir, at_us=at_us)) as connection:
-            connection.execute("INSERT INTO observations_fts (observations_fts) VALUES ('optimize')")
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    compacting.vacuum_state(data_dir, at_us=at_us)
     indexing.discard(data_dir)
     for old in data_dir.root.glob("index-*.db*"):
         old.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from ai_memory.errors import NotFound, echo
 from ai_memory.model import PageRef
-from ai_memory.store.addresses import page_ref
+from ai_memory.store.addresses import MOVED_PROJECTS, page_ref
 from ai_memory.store.commits import PREFIX
 from ai_memory.store.undoing import named
 from ai_memory.store.wiki import CommitNote, Wiki
@@ -44,7 +44,7 @@ def versions(wiki: Wiki, ref: PageRef) -> Iterator[PageVersion]:
         elif old is not None:
             yield _version(note, new, address, "changed")
         else:
-            origin = _moved_from(wiki, parent, commit, note, new)
+            origin = _moved_from(wiki, parent, note, git_path, new)
             yield _version(note, new, address, "moved" if origin else "created")
             git_path = origin or git_path
 
@@ -76,16 +76,25 @@ def _stood_at(wiki: Wiki, found: list[PageVersion], commit: str) -> PageVersion 
     return next(older, None)
 
 
-def _moved_from(wiki: Wiki, parent: str | None, commit: str, note: CommitNote, blob: str) -> str | None:
+def _moved_from(wiki: Wiki, parent: str | None, note: CommitNote, git_path: str, blob: str) -> str | None:
     """Path of the page that this commit moved here: named by its trailer, or the one that held the same text."""
     if parent is None:
         return None
-    gone = [d for d in wiki.differences(parent, commit) if d.new is None and page_ref(d.git_path) is not None]
-    named = note.trailers.get("Moved-From")
+    gone = [d for d in wiki.differences(parent, note.id) if d.new is None and page_ref(d.git_path) is not None]
+    named = (note.trailers.get("Moved-From"), _in_former_project(git_path, note))
     for difference in gone:
-        if difference.git_path == named or difference.old == blob:
+        if difference.git_path in named:
             return difference.git_path
-    return None
+    return next((difference.git_path for difference in gone if difference.old == blob), None)
+
+
+def _in_former_project(git_path: str, note: CommitNote) -> str:
+    """The path that the file had before this commit moved its project; empty for one that did not."""
+    for pair in note.trailers.get(MOVED_PROJECTS, "").split(", "):
+        old, _, new = pair.partition(" to ")
+        if old and new and git_path.startswith(f"{new}/"):
+            return old + git_path.removeprefix(new)
+    return ""
 
 
 def _version(note: CommitNote, version: str | None, path: PageRef, change: ChangeKind) -> PageVersion:

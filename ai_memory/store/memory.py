@@ -216,6 +216,32 @@ class Memory:
         with Writer.opened_if_free(self) as writer:
             return 0 if isinstance(writer, Hindered) else writer.pack()
 
+    def compact(self) -> bool:
+        """Write the databases anew and pack git's objects; False where git could not be asked. Raises StoreFault."""
+        from ai_memory.store import compacting
+        from ai_memory.store.drain_lock import no_drain
+        from ai_memory.store.writing import Writer
+
+        self._refuse_read_only()
+        with no_drain(self.data_dir.locks, timeout_s=self.lock_timeout_s), Writer.opened(self) as writer:
+            compacting.vacuum_state(self.data_dir, at_us=self.clock())
+            self.step("compact-state")
+            compacting.vacuum_cache(self.data_dir)
+            writer.compact()
+            self.step("compact-index")
+            return compacting.repack_with_git(self.data_dir.git)
+
+    def reset(self) -> None:
+        """Take all content away, for good. Raises LockBusy, StoreFault."""
+        from ai_memory.store import compacting
+        from ai_memory.store.drain_lock import no_drain
+        from ai_memory.store.writing import writer_lock
+
+        self._refuse_read_only()
+        locks = self.data_dir.locks
+        with no_drain(locks, timeout_s=self.lock_timeout_s), writer_lock(self).held(self.lock_timeout_s):
+            compacting.empty(self.data_dir, step=self.step)
+
     @contextmanager
     def state_transaction(self) -> Iterator[Connection]:
         """`state.db` inside `BEGIN IMMEDIATE`, committed at the end of the block; made and migrated when missing.

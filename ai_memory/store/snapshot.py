@@ -233,6 +233,17 @@ class Snapshot:
         )
         return [LinkRow(ref, PageRef(*row[:3]), row[3], bool(row[4])) for row in rows]
 
+    def links_into(self, workspace: str, project: str) -> list[LinkRow]:
+        """What links to any address in that project, whether or not a page stands there."""
+        rows = self.index.execute(
+            "SELECT p.workspace, p.project, p.path, l.path, l.kind, t.id IS NOT NULL FROM links AS l"
+            " JOIN pages AS p ON p.id = l.source_id"
+            " LEFT JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path"
+            " WHERE l.workspace = ? AND l.project = ? ORDER BY p.workspace, p.project, p.path, l.path, l.kind",
+            (workspace, project),
+        )
+        return [LinkRow(PageRef(*row[:3]), PageRef(workspace, project, row[3]), row[4], bool(row[5])) for row in rows]
+
     def backlinks(self, ref: PageRef) -> list[LinkRow]:
         """What links to that address, whether or not a page stands there."""
         rows = self.index.execute(

@@ -4,8 +4,9 @@
 Sessions and observations have a module of their own, `state_sessions` (decision A9).
 """
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_memory.model import PageRef
@@ -46,7 +47,9 @@ STATEMENTS: Mapping[str, str] = {
     "session-purged": "INSERT OR IGNORE INTO purged (id, kind, at_us) VALUES (:session, 'session', :at_us)",
     "session-dropped": "DELETE FROM sessions WHERE id = :session",
     "session-moved": """
-        UPDATE sessions SET workspace = :workspace, project = :project, scope = :scope WHERE id = :session
+        UPDATE sessions SET workspace = :new_workspace, project = :new_project, scope = CASE WHEN json_valid(scope)
+            THEN json_set(scope, '$.workspace', :new_workspace, '$.project', :new_project) ELSE scope END
+        WHERE id = :session
     """,
     "page-session": """
         INSERT OR IGNORE INTO page_sessions (workspace, project, path, session, role, at_us)
@@ -69,6 +72,38 @@ STATEMENTS: Mapping[str, str] = {
     """,
     "evidence-forgotten": """
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    # A project has another name, or lies in another workspace, or is part of another project from now on.
+    "project-sessions-moved": """
+        UPDATE sessions SET workspace = :new_workspace, project = :new_project, scope = CASE WHEN json_valid(scope)
+            THEN json_set(scope, '$.workspace', :new_workspace, '$.project', :new_project) ELSE scope END
+        WHERE workspace = :workspace AND project = :project
+    """,
+    "project-pages-moved": """
+        UPDATE OR REPLACE page_sessions SET workspace = :new_workspace, project = :new_project
+        WHERE workspace = :workspace AND project = :project
+    """,
+    "project-evidence-moved": """
+        UPDATE OR REPLACE evidence SET workspace = :new_workspace, project = :new_project
+        WHERE workspace = :workspace AND project = :project
+    """,
+    "project-inbox-moved": """
+        UPDATE messages SET to_workspace = :new_workspace, to_project = :new_project
+        WHERE to_workspace = :workspace AND to_project = :project
+    """,
+    "project-outbox-moved": """
+        UPDATE messages SET from_workspace = :new_workspace, from_project = :new_project
+        WHERE from_workspace = :workspace AND from_project = :project
+    """,
+    "project-audit-moved": """
+        UPDATE audit SET workspace = :new_workspace, project = :new_project
+        WHERE workspace = :workspace AND project = :project
+    """,
+    # Only links changed in what rules wrote, so that it is no edit by hand.
+    "session-page-relinked": """
+        UPDATE sessions SET page_version = CASE page_version WHEN :version THEN :new_version ELSE page_version END,
+            handoff_version = CASE handoff_version WHEN :version THEN :new_version ELSE handoff_version END
+        WHERE id = :session
     """,
     "audit": audit.PUT,
     # What was purged is not named by the rows that tell of earlier changes either.
@@ -196,6 +231,43 @@ def last_drain(connection: Connection) -> Drain | None:
         " FROM drains ORDER BY id DESC LIMIT 1"
     ).fetchone()
     return Drain(*row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How much `state.db` holds of a project, or of some sessions of it."""
+
+    sessions: int = 0
+    observations: int = 0
+    messages: int = 0
+
+
+def held(connection: Connection | None, place: tuple[str, str], sessions: Sequence[str] | None = None) -> Held:
+    """What there is of the project; of those sessions alone, and no messages, where they are given."""
+    if connection is None:
+        return Held()
+    chosen = "SELECT id FROM sessions WHERE workspace = ?1 AND project = ?2 AND (?3 IS NULL OR id IN (SELECT value"
+    chosen += " FROM json_each(?3)))"
+    values = (*place, None if sessions is None else json.dumps(list(sessions)))
+    count, observations = connection.execute(
+        f"SELECT (SELECT count(*) FROM ({chosen})), (SELECT count(*) FROM observations WHERE session IN ({chosen}))",
+        values,
+    ).fetchone()
+    waiting = 0
+    if sessions is None and state_schema.version(connection) >= state_schema.MESSAGES_SINCE:
+        sql = "SELECT count(*) FROM messages WHERE (to_workspace, to_project) = (?1, ?2)"
+        sql += " OR (from_workspace, from_project) = (?1, ?2)"
+        waiting = connection.execute(sql, place).fetchone()[0]
+    return Held(int(count), int(observations), int(waiting))
+
+
+def places(connection: Connection) -> set[tuple[str, str]]:
+    """Every project that a session or a message names."""
+    found = set(connection.execute("SELECT DISTINCT workspace, project FROM sessions"))
+    if state_schema.version(connection) >= state_schema.MESSAGES_SINCE:
+        found |= set(connection.execute("SELECT DISTINCT to_workspace, to_project FROM messages"))
+        found |= set(connection.execute("SELECT DISTINCT from_workspace, from_project FROM messages"))
+    return {(str(row[0]), str(row[1])) for row in found}
 
 
 def pages_of_session(connection: Connection, session: str) -> list[PageSession]:

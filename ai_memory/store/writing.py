@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import audit, gitindex, indexing, pending, state
+from ai_memory.store import audit, compacting, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
 from ai_memory.store.adoption import Adopted, Edits, find_edits
 from ai_memory.store.audit import Mutation, Touched
@@ -336,6 +336,11 @@ class Writer:
 
     def pack(self) -> int:
         return self._wiki.pack() if self._wiki.loose_objects() > PACK_ABOVE else 0
+
+    def compact(self) -> None:
+        """Write the index anew, and pack loose objects however few they are."""
+        self._index.change(compacting.vacuum)
+        self._wiki.pack()
 
 
 def rebuild(desk: Desk, progress: Progress) -> Reindexed | None:

@@ -120,6 +120,20 @@ def with_edit_by_hand(room: Room) -> None:
     room.file("notes/a.md").write_text("# By hand")
 
 
+def with_ended_session(room: Room) -> None:
+    room.work()
+    room.tell("session-end")
+    room.drain()
+
+
+def with_moved_remote(room: Room) -> None:
+    git = ["git", "-C", str(room.checkout)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "remote", "add", "origin", "https://example.org/acme/shop.git"], check=True)
+    with_ended_session(room)
+    subprocess.run([*git, "remote", "set-url", "origin", "https://example.org/corp/store.git"], check=True)
+
+
 Scene = Callable[[Room], object]
 CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "write-page": (lambda room: room.ok("init"), ("notes/a.md", "-b", "# A"), "write"),
@@ -136,6 +150,13 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "import": (with_folder_of_docs, ("docs",), "import"),
     "forget": (with_page, ("-p", "notes/a.md", "--confirm"), "forget"),
     "purge-session": (lambda room: room.work(), (SESSION, "--confirm"), "purge-session"),
+    "rename-project": (with_page, ("shop", "store", "--confirm"), "rename-project"),
+    "rename-workspace": (with_page, ("default", "work", "--confirm"), "rename-workspace"),
+    "move-project": (with_page, ("shop", "work", "--confirm"), "move-project"),
+    "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
+    "compact": (with_page, ("--confirm",), "compact"),
+    "reset": (with_page, ("--confirm",), "reset"),
+    "reorg": (with_moved_remote, ("--confirm",), "reorg"),
     "purge-project": (with_page, ("shop", "--confirm"), "purge-project"),
     "finalize-session": (lambda room: room.work(), (SESSION,), "finalize-session"),
     "handoff begin": (lambda room: room.ok("init"), ("-b", "Tax is left."), "handoff-begin"),
@@ -163,8 +184,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
 }
 """Operation → what must be there before, its words, and how the log names it."""
 
-COUNTS = {"backfill": 3}
-"""Where one run changes more than one thing: start, prompt and end of the session."""
+COUNTS = {"backfill": 3, "move-session": 2, "reorg": 2}
+"""Where one run changes more than one thing: start, prompt and end of the session; its page and its handoff."""
 
 TELLS_NOTHING = {"init", "reindex", "embed", "bench self", "capture-turn"}
 """They make what is not there; make again what can be made again; leave an event, which the log tells by itself."""

@@ -19,6 +19,7 @@ import power_cut
 
 from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.operations.purge import forget
+from ai_memory.operations.relocation import move_project, rename_project
 from ai_memory.paths import DataDir
 from ai_memory.store import backup, driver, indexing
 from ai_memory.store.change import Change
@@ -122,8 +123,17 @@ def purge(memory: Memory) -> str | None:
     return forget(memory, pages=("a.md",), workspace="default", project="crash", confirm=True, history=True).outcome
 
 
+def rename(memory: Memory) -> str | None:
+    return rename_project(memory, name="crash", new="saved", workspace="default", confirm=True).outcome
+
+
+def join(memory: Memory) -> str | None:
+    return move_project(memory, name="crash", to="default/second", workspace="default", confirm=True).outcome
+
+
 RUNS: Mapping[str, Callable[[Memory], str | None]] = {
-    run.__name__: run for run in (write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back, purge)
+    run.__name__: run
+    for run in (write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back, purge, rename, join)
 }
 
 

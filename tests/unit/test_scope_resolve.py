@@ -33,6 +33,10 @@ class Projects:
         today = self.former.get((workspace, name), name)
         return self.rows.get((workspace, today))
 
+    def moved_to(self, workspace: str, name: str, identity: str | None) -> tuple[str, str] | None:  # noqa: ARG002
+        today = self.former.get((workspace, name))
+        return (workspace, today) if today else None
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
