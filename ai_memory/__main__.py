@@ -51,8 +51,11 @@ def _told(words: "list[str]") -> int:
 def _end_if_interrupted(fault: "sys.UnraisableHookArgs") -> None:
     """End also at an interrupt that Python cannot raise, since it fell into a callback, such as that of an import.
 
+    A file that a destructor could not close, on a full disk, is no news: the call that wrote to it failed and says so.
     Crash: safe, as a kill is.
     """
+    if issubclass(fault.exc_type, OSError):
+        return
     if fault.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(fault)
         return

@@ -25,7 +25,8 @@ RARE_TERMS = 12
 LARGE_INDEX_CHUNKS = 5_000
 COMMON_SHARE = 0.2
 FEWEST_TERMS = 6
-"""Above so many chunks a term in more than this share of them is left out, as long as six are left."""
+"""Above so many chunks a term in more than this share of them is left out, as long as six are left. 5 % with three left
+costs long conversations .04 of nDCG@10."""
 
 FULFILLING_CHUNKS = 20_000
 """An expression that more chunks fulfil says nothing, and ranking them took 1.8 s of 100,000 (2026-11-30)."""

@@ -280,6 +280,22 @@ def test_an_interrupt_in_a_callback_that_cannot_raise_counts() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
+def test_a_file_that_cannot_be_closed_is_told_by_the_call_alone() -> None:
+    code = (
+        "import sys, ai_memory.cli.app as app\n"
+        "from ai_memory.__main__ import main\n"
+        "class Thing:\n"
+        "    def __del__(self): raise OSError(28, 'No space left on device')\n"
+        "def run(words):\n"
+        "    Thing()\n"
+        "    return 3\n"
+        "app.main = run\n"
+        "sys.exit(main(['recent']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_after_the_answer_changes_nothing() -> None:
     code = (
