@@ -124,6 +124,11 @@ def _apply_session(
     if not new:
         return
     place = place_of(new[0]) if session is None else None
+    if place is not None and state.is_before_purge(
+        connection, place.scope.workspace, place.scope.project, new[0].at_us
+    ):
+        state_sessions.note_purged(connection, session_id, at_us=new[0].at_us)
+        return
     session = session or _opened(new[0], place or place_of(new[0]))
     session = replace(advance(session, new), process=_process([*recent, *new]))
     if any(event.kind in _PAUSING for event in new):

@@ -1,6 +1,5 @@
 """Removing for good: pages, sessions, a project. Shown first, done with --confirm, proven with --verify."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -66,6 +65,8 @@ class _Target:
     refs: list[PageRef] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
+    blobs: set[str] = field(default_factory=set)
+    """What the pages held, in all versions."""
 
 
 def forget(
@@ -199,7 +200,11 @@ def _purge(
     from ai_memory.store.drain_lock import no_drain
 
     target.refs = sorted(set(target.refs))
-    target.paths |= _all_paths(memory, target.refs)
+    for ref in target.refs:
+        for one in memory.history(ref, limit=EVERYTHING):
+            target.paths.add(one.path.git_path)
+            target.blobs |= {one.version} if one.version else set()
+    target.paths |= {ref.git_path for ref in target.refs}
     answer = Purged(
         scope,
         "would_purge",
@@ -234,16 +239,6 @@ def _purge(
     )
 
 
-def _all_paths(memory: "Memory", refs: Iterable[PageRef]) -> set[str]:
-    """Paths that the pages have or had."""
-    from ai_memory.store.history import versions
-
-    with memory.past() as wiki:
-        if wiki is None:
-            return set()
-        return {ref.git_path for ref in refs} | {one.path.git_path for ref in refs for one in versions(wiki, ref)}
-
-
 def _observations(memory: "Memory", sessions: list[str]) -> int:
     from ai_memory.store import session_lookup
 
@@ -266,7 +261,9 @@ def _anything(memory: "Memory", target: _Target) -> bool:
 
 
 def _delete(memory: "Memory", target: _Target) -> str | None:
-    """The pages and rows in one change, with the tombstones of sessions."""
+    """The pages and rows in one change, with their tombstones."""
+    from ai_memory.store.state import purged_project
+
     with memory.writing(target.message, trailers={"Pass": target.message.partition(" ")[0]}) as change:
         for ref in target.refs:
             page = change.page(ref)
@@ -278,6 +275,9 @@ def _delete(memory: "Memory", target: _Target) -> str | None:
             workspace, project, rest = path.split("/", 2)
             if rest == "_meta.md":
                 change.drop_project(workspace, project)
+                change.state("project-purged", project=purged_project(workspace, project), at_us=memory.clock())
+        for blob in sorted(target.blobs):
+            change.state("page-purged", blob=blob, at_us=memory.clock())
         for session in target.sessions:
             for name in _handed_over(memory, session):
                 change.outbox_remove(name)

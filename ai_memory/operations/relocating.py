@@ -161,9 +161,12 @@ def _refuse_news(change: "Change", plan: Plan) -> None:
 
 def _move_state(memory: "Memory", change: "Change", plan: Plan) -> None:
     """Everything that `state.db` and the outbox keep by the name of a project."""
+    from ai_memory.store.state import purged_project
+
     for old, new in plan.projects.items():
         before = change.project(*old)
         after = change.move_project(old, new, identity=plan.identities.get(old))
+        change.state("project-not-purged", project=purged_project(*new))
         for what in ("sessions", "pages", "evidence", "inbox", "outbox", "audit"):
             change.state(f"project-{what}-moved", **_from_to(old, new))
         if before is not None and before.id != after.id:

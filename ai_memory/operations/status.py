@@ -17,11 +17,12 @@ from ai_memory.operations.pause import CaptureState, capture_state, capture_word
 from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
-from ai_memory.store import driver
+from ai_memory.store import driver, purge
 from ai_memory.store.audit import last_verified
 from ai_memory.store.head import read_head
+from ai_memory.store.snapshot import Figures
 from ai_memory.store.spool import Spool, SpoolCounts
-from ai_memory.store.state import Drain, last_drain
+from ai_memory.store.state import Drain, last_drain, places
 from ai_memory.store.state_sessions import totals
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from ai_memory.providers.choose import Choice
     from ai_memory.store.memory import Memory
 
+SOON_US = 7 * 86_400 * 1_000_000
+KINDS_SHOWN = 6
 FAULTS_SHOWN = 5
 """Broken pages that are named; of more only the number is told."""
 
@@ -132,6 +135,12 @@ class Status:
     vectors: VectorState
     capabilities: Capabilities
     backup: BackupState
+    figures: Figures
+    """Pages by kind, tier and project; `expiring`: within 7 days."""
+    empty_projects: tuple[str, ...]
+    """Projects without pages and sessions: `ai-memory purge-project` removes one."""
+    size_bytes: int
+    """Of the whole data dir; not counted for a line."""
     degraded: tuple[str, ...]
     """One sentence for each thing that is not as it must be."""
     gaps: tuple[str, ...]
@@ -159,6 +168,8 @@ def status(
         mine = snapshot.pages(workspace=scope.workspace, project=scope.project, limit=1).total if scope else 0
         faults = snapshot.faults() if held.faulty_pages else []
         indexed, gaps = snapshot.head, (*snapshot.gaps, *left)
+        now_us = memory.clock()
+        figures = Figures() if line else snapshot.figures(expiring_between_us=(now_us, now_us + SOON_US))
         vectors = VectorState() if line else vector_state(snapshot, _choice(settings, problems))
     problems += untold
     sessions, open_sessions, observations, drain, backup = _from_state(memory, problems)
@@ -195,6 +206,9 @@ def status(
         vectors,
         _capabilities(vectors, settings, is_degraded=bool(problems)),
         backup,
+        figures,
+        _empty(memory, figures),
+        0 if line else sum(one.size_bytes for one in purge.contents(memory.data_dir)),
         tuple(problems),
         gaps,
         told,
@@ -262,6 +276,19 @@ def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, D
     return *counted, _drain(drain) if drain else None, backup
 
 
+def _empty(memory: "Memory", figures: Figures) -> tuple[str, ...]:
+    """Projects that hold nothing; none where the sessions cannot be read."""
+    without = {name for name, pages in figures.by_project.items() if not pages}
+    if not without:
+        return ()
+    try:
+        with memory.state_reading() as connection:
+            used = places(connection) if connection is not None else set()
+    except MemoryFault:
+        return ()
+    return tuple(sorted(without - {"/".join(place) for place in used}))
+
+
 def _drain(drain: Drain) -> DrainState:
     return DrainState(
         rfc3339(drain.ended_at_us), drain.applied, drain.quarantined, drain.pages, drain.handoffs, drain.fault
@@ -325,6 +352,7 @@ def status_text(result: Status) -> str:
         ("data dir", result.data_dir if result.exists else f"{result.data_dir} (not there yet)"),
         ("project", _project_words(result.scope, result.project_pages)),
         ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts"),
+        ("kinds", _kind_words(result.figures)),
         ("vectors", vector_words(result.vectors)),
         ("recall", _recall_words(result.capabilities)),
         ("links", f"{counts.links}, {counts.unresolved_links} lead nowhere"),
@@ -333,13 +361,22 @@ def status_text(result: Status) -> str:
         ("spool", _spool_words(spool)),
         ("drain", f"{drain.fault or 'well'}, {drain.applied} events, {drain.ended_at}" if drain else "never ran"),
         ("index", "behind the wiki" if result.index.is_behind else "in step"),
+        ("disk", f"{result.size_bytes / 2**20:.1f} MiB"),
         ("backup", f"{backup.verified_at}, {backup.archive}" if backup.archive else "none that was verified"),
         ("sqlite", _driver_words(result.driver)),
         ("lock", f"pid {result.lock.pid}: {result.lock.command}, since {result.lock.since}" if result.lock else "free"),
     ]
     lines = [f"ai-memory {result.version}", *(f"{name:<9} {value}" for name, value in rows)]
+    lines += [f"empty     {name}: ai-memory purge-project {name}" for name in result.empty_projects]
     lines += [f"degraded: {problem}" for problem in result.degraded]
     return "\n".join([*lines, *(["ai-memory doctor says what mends it"] if result.degraded else [])])
+
+
+def _kind_words(figures: Figures) -> str:
+    common = sorted(figures.by_kind.items(), key=lambda row: (-row[1], row[0]))
+    words = [f"{number} {kind}" for kind, number in common[:KINDS_SHOWN]]
+    words += [f"{len(common) - KINDS_SHOWN} other kinds"] if len(common) > KINDS_SHOWN else []
+    return ", ".join([*words, f"{figures.expiring} expire within 7 days"])
 
 
 def _project_words(scope: Scope | None, pages: int) -> str:

@@ -248,7 +248,10 @@ OPERATIONS: tuple[Operation, ...] = (
         module="relocation",
         function="move_session",
         title="Move a session",
-        examples=("move-session 7d3f0a5e till --create", "move-session 7d3f0a5e till --create --force --confirm"),
+        examples=(
+            "move-session 7d3f0a5e till --create --force",
+            "move-session 7d3f0a5e till --create --force --confirm",
+        ),
         text="relocated_text",
         destructive=True,
         noun="projects",

@@ -4,7 +4,7 @@ An unreadable file or folder is never taken for a deleted one, a file that is mi
 disappearance asks first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ai_memory.errors import MemoryFault
@@ -66,11 +66,14 @@ def find_edits(
     seen_missing: Mapping[str, int],
     now_us: int,
     is_everything: bool,
+    purged: Callable[[Iterable[str]], set[str]],
 ) -> Edits:
-    """Compare what was looked at with `head`. `read` gives the bytes of a file that git's index knew."""
+    """Compare what was looked at with `head`. `read` gives the bytes of a file that git's index knew, `purged` those
+    of some blobs that a purged page held."""
     committed = _committed(wiki, head, look, is_everything=is_everything)
     skipped = dict(look.skipped)
     changes = _changed(look, committed, skipped, read)
+    _leave_purged(changes, look, committed, skipped, purged)
     missing = [path for path in committed if path not in look.blobs and _is_believable(path, look)]
     arrived = {look.blobs[path] for path in changes if path not in committed}
     gone = [path for path in missing if committed[path] not in arrived]
@@ -124,6 +127,23 @@ def _changed(
         keys[names.path_key(path)] = path
         changes[path] = PathChange(committed.get(path), content, is_adopted=True)
     return changes
+
+
+def _leave_purged(
+    changes: dict[str, PathChange],
+    look: Look,
+    committed: Mapping[str, str],
+    skipped: dict[str, str],
+    purged: Callable[[Iterable[str]], set[str]],
+) -> None:
+    """Take out files that came back from an old copy of the wiki: what was purged is written again only on purpose."""
+    kept = set(committed.values())
+    arrived = {path: look.blobs[path] for path in changes if path not in committed and look.blobs[path] not in kept}
+    back = purged(arrived.values()) if arrived else set()
+    for path, blob in arrived.items():
+        if blob in back:
+            del changes[path]
+            skipped[path] = "it holds a page that was purged; remove it, or write it anew with `ai-memory write-page`"
 
 
 def _refusal(path: str, content: bytes) -> str:

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from ai_memory.errors import StoreFault
+from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, purge, state
 
@@ -60,8 +60,16 @@ def vacuum_cache(data_dir: DataDir) -> None:
 
 
 def vacuum(connection: driver.Connection) -> None:
-    connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    """Crash: safe, SQLite goes back to what was. Errors: LockBusy, StoreFault as on a full disk."""
+    try:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except driver.DatabaseError as fault:
+        if "locked" in str(fault):
+            raise LockBusy("Another process works with a database.", hint="Try again when it is done.") from fault
+        raise StoreFault(
+            f"A database was left as it is: {fault}", hint="It takes as much free room as it has."
+        ) from fault
 
 
 def repack_with_git(git_dir: Path) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,4 +60,8 @@ def size_of(path: Path) -> int:
         return 0
     if path.is_symlink() or not path.is_dir():
         return path.lstat().st_size
-    return sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())
+    total = 0
+    for one in path.rglob("*"):
+        with suppress(FileNotFoundError):  # such as an event that was applied meanwhile
+            total += 0 if one.is_dir() else one.lstat().st_size
+    return total

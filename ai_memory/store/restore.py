@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,9 +89,20 @@ def _carry_over(data_dir: DataDir, unpacked: Unpacked, told: Mutation) -> tuple[
             audit.put(connection, told)
     back = sorted({(kind, name) for name, kind, _ in purged if name not in known})
     if back:
-        names = ", ".join(f"{kind} {name}" for kind, name in back[:5])
+        names = ", ".join(_named(back))
         gaps.append(f"purged since this backup was made, and in it again: {names}. Purge it again")
     return tuple(gaps)
+
+
+def _named(back: list[tuple[str, str]]) -> Iterator[str]:
+    """Sessions by their ids; of pages and projects nothing but the number is known."""
+    yield from [f"session {name}" for kind, name in back if kind == "session"][:5]
+    for kind in ("page", "project"):
+        number = sum(one == kind for one, _ in back)
+        if number:
+            yield f"{number} {'version' if kind == 'page' else kind}{'s' if number > 1 else ''}" + (
+                " of pages" if kind == "page" else ""
+            )
 
 
 def _purged(data_dir: DataDir, gaps: list[str]) -> list[tuple[str, str, int]]:

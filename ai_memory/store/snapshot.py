@@ -1,6 +1,7 @@
 """One consistent view of the index, for readers. No lock, no write, no git."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -54,6 +55,17 @@ class Counts:
     unresolved_links: int = 0
     projects: int = 0
     faulty_pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Pages by what they are and where they lie."""
+
+    by_kind: Mapping[str, int] = field(default_factory=dict)
+    by_tier: Mapping[str, int] = field(default_factory=dict)
+    by_project: Mapping[str, int] = field(default_factory=dict)
+    """Under `workspace/project`; 0 for one without pages."""
+    expiring: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +225,19 @@ class Snapshot:
         ).fetchone()
         projects = len(self.projects(wanted.workspace if wanted else None))
         return Counts(pages, chunks, links, unresolved, projects, faulty)
+
+    def figures(self, *, expiring_between_us: tuple[int, int]) -> "Figures":
+        """How many pages there are by kind, tier and project, and how many expire within that span."""
+
+        def by(column: str) -> dict[str, int]:
+            rows = self.index.execute(f"SELECT {column}, count(*) FROM pages AS p GROUP BY {column} ORDER BY {column}")
+            return {str(row[0]): int(row[1]) for row in rows}
+
+        expiring = self.index.execute(
+            "SELECT count(*) FROM pages WHERE expires_at_us > ? AND expires_at_us <= ?", expiring_between_us
+        ).fetchone()[0]
+        projects = {f"{one.workspace}/{one.name}": 0 for one in self.projects()}
+        return Figures(by("kind"), by("tier"), projects | by("workspace || '/' || project"), int(expiring))
 
     def faults(self) -> list[tuple[PageRef, str]]:
         """Pages whose file cannot be read as a page, with what is wrong."""

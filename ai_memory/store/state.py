@@ -4,9 +4,10 @@
 Sessions and observations have a module of their own, `state_sessions` (decision A9).
 """
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_memory.model import PageRef
@@ -45,6 +46,10 @@ STATEMENTS: Mapping[str, str] = {
         WHERE id = :session AND handoff = :handoff
     """,
     "session-purged": "INSERT OR IGNORE INTO purged (id, kind, at_us) VALUES (:session, 'session', :at_us)",
+    # By the id of its bytes: the tombstone of a page names no path and holds no word of it.
+    "page-purged": "INSERT OR IGNORE INTO purged (id, kind, at_us) VALUES (:blob, 'page', :at_us)",
+    "project-purged": "INSERT OR REPLACE INTO purged (id, kind, at_us) VALUES (:project, 'project', :at_us)",
+    "project-not-purged": "DELETE FROM purged WHERE id = :project AND kind = 'project'",
     "session-dropped": "DELETE FROM sessions WHERE id = :session",
     "session-moved": """
         UPDATE sessions SET workspace = :new_workspace, project = :new_project, scope = CASE WHEN json_valid(scope)
@@ -181,6 +186,23 @@ def is_change_applied(connection: Connection, change_id: str) -> bool:
 def is_purged(connection: Connection, identifier: str) -> bool:
     """Whether that session was purged: its events never come back."""
     return connection.execute("SELECT 1 FROM purged WHERE id = ?", (identifier,)).fetchone() is not None
+
+
+def purged_project(workspace: str, project: str) -> str:
+    """Id of a purged project's tombstone: a digest, since a purge takes names, too."""
+    return hashlib.sha256(f"purged:{workspace}/{project}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def is_before_purge(connection: Connection, workspace: str, project: str, at_us: int) -> bool:
+    """Whether the project was purged at that instant or later: what happened in it before never comes back."""
+    sql = "SELECT 1 FROM purged WHERE id = ? AND kind = 'project' AND at_us >= ?"
+    return connection.execute(sql, (purged_project(workspace, project), at_us)).fetchone() is not None
+
+
+def purged_pages(connection: Connection, blobs: Iterable[str]) -> set[str]:
+    """Those of the blobs that a purged page held."""
+    sql = "SELECT id FROM purged WHERE kind = 'page' AND id IN (SELECT value FROM json_each(?))"
+    return {str(row[0]) for row in connection.execute(sql, (json.dumps(list(blobs)),))}
 
 
 def known_events(connection: Connection, event_ids: list[str]) -> set[str]:

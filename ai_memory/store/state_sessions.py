@@ -192,6 +192,11 @@ def grown_sessions(connection: Connection, *, limit: int = 64) -> list[Session]:
     return [Session(*row) for row in rows]
 
 
+def note_purged(connection: Connection, identifier: str, *, at_us: int) -> None:
+    """No event of that session is taken any more."""
+    connection.execute("INSERT OR IGNORE INTO purged (id, kind, at_us) VALUES (?, 'session', ?)", (identifier, at_us))
+
+
 def note_rendered(connection: Connection, identifier: str, told: int) -> None:
     """The provisional handoff of that session tells of so many observations."""
     sql = "UPDATE sessions SET refreshed = max(refreshed, ?) WHERE id = ?"

@@ -1,13 +1,13 @@
 """What happens under the writer lock."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import audit, compacting, gitindex, indexing, pending, state
+from ai_memory.store import audit, compacting, driver, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
 from ai_memory.store.adoption import Adopted, Edits, find_edits
 from ai_memory.store.audit import Mutation, Touched
@@ -282,6 +282,7 @@ class Writer:
             seen_missing=missing,
             now_us=now_us,
             is_everything=is_everything,
+            purged=self._purged,
         )
         self._remember_missing(missing, look, edits, is_everything=is_everything)
         if not edits.paths:
@@ -306,6 +307,14 @@ class Writer:
         self._desk.step("adopt-pending")
         applied = self._roll_forward(change, Stamps({}))
         return _adopted(edits, applied)
+
+    def _purged(self, blobs: Iterable[str]) -> set[str]:
+        """Those that a purged page held; none where `state.db` cannot be read: pages can be written all the same."""
+        path = self._data_dir.state
+        if path.exists():
+            with suppress(*driver.FAULTS), closing(driver.connect(path, mode="ro")) as connection:
+                return state.purged_pages(connection, blobs)
+        return set()
 
     def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:
         """A project that a person began with `mkdir` gets its `_meta.md`."""

@@ -142,3 +142,37 @@ def test_backups_and_remotes_that_still_hold_it_are_named(room: Room) -> None:
 def test_no_tool_purges(room: Room) -> None:
     assert {one.tool for one in OPERATIONS if one.module == "purge"} == {None}
     assert room.checkout.exists()
+
+
+def test_a_file_of_an_old_copy_brings_no_purged_page_back(room: Room) -> None:
+    furnish(room)
+    old = room.file("notes/a.md").read_bytes()
+    room.ok("write-page", "notes/a.md", "-b", f"# A\n\n{SECRET} and more\n")
+    room.ok("forget", "-p", "notes/a.md", "--confirm", "--history")
+    for name in ("notes/a.md", "notes/elsewhere.md"):
+        room.file(name).write_bytes(old)
+    answer = room.json("status")
+    assert len([line for line in answer["degraded"] if "was purged" in line]) == 2
+    assert paths(room) == ["decisions/c.md", "notes/b.md"]
+    assert room.json("search", "heron")["hits"] == []
+    room.file("notes/elsewhere.md").unlink()
+    room.ok("write-page", "notes/mine.md", "-b", f"# A\n\n{SECRET}\n", "--tag", "birds")
+    room.file("notes/a.md").write_text("# A\n\nsomething new\n")
+    room.ok("status")
+    assert paths(room) == ["decisions/c.md", "notes/a.md", "notes/b.md", "notes/mine.md"]
+
+
+def test_events_of_before_a_purge_bring_no_project_back_and_later_ones_begin_it_anew(room: Room) -> None:
+    furnish(room)
+    before = "7d3f0a5e-2222-4222-8333-444455556666"
+    room.tell("user-prompt", session=before, text=f"Watch how {SECRET}.")
+    room.ok("purge-project", "shop", "--confirm")
+    room.tell("user-prompt", session=before, text="And on.")
+    room.tell("session-end", session=before)
+    room.drain()
+    assert room.json("sessions", "--all")["sessions"] == []
+    assert paths(room) == []
+    room.work()
+    assert [row["id"] for row in room.json("sessions")["sessions"]] == [SESSION]
+    room.ok("write-page", "notes/a.md", "-b", "# A")
+    assert paths(room) == ["notes/a.md"]

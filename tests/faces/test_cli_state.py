@@ -9,6 +9,7 @@ import pytest
 from cli_room import Room
 
 from ai_memory.cli.commands import ROWS, Command
+from ai_memory.clock import now_us, rfc3339
 from ai_memory.paths import DataDir
 from ai_memory.store.log import write_line
 from ai_memory.store.spool import Spool
@@ -230,3 +231,23 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
         assert set(answer["scope"]) == {"workspace", "project", "resolved_by"}
     for row in answer.get("pages", []) if isinstance(answer.get("pages"), list) else []:
         assert {"workspace", "project", "path"} <= set(row)
+
+
+def test_status_counts_pages_by_kind_tier_and_project_and_names_empty_projects(room: Room) -> None:
+    soon, later = (rfc3339(now_us() + days * 86_400_000_000) for days in (3, 30))
+    room.ok("write-page", "notes/a.md", "-b", "# A", "--expires-at", soon)
+    room.ok("write-page", "decisions/b.md", "-b", "# B", "--tier", "procedural", "--expires-at", later)
+    room.ok("write-page", "till:notes/c.md", "-b", "# C")
+    room.ok("delete-page", "till:notes/c.md")
+    answer = room.json("status")
+    assert answer["figures"] == {
+        "by_kind": {"decision": 1, "note": 1},
+        "by_tier": {"procedural": 1, "semantic": 1},
+        "by_project": {"default/shop": 2, "default/till": 0},
+        "expiring": 1,
+    }
+    assert answer["empty_projects"] == ["default/till"]
+    files = [path for path in room.data_dir.rglob("*") if path.is_file()]
+    assert answer["size_bytes"] > sum(path.stat().st_size for path in files) / 2
+    assert "1 decision, 1 note, 1 expire within 7 days" in room.ok("status")
+    assert "ai-memory purge-project default/till" in room.ok("status")

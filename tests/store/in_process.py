@@ -7,6 +7,8 @@ from ai_memory.capture.drain import main as drain
 from ai_memory.cli.app import main as commands
 
 SCOPE = ("--workspace", "default", "--project", "shop")
+OF_ALL = ("reindex", "compact", "reset", "rename-workspace")
+"""Commands that take no project."""
 
 
 def run(room: WikiRoom, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> tuple[int, str, str]:
@@ -15,6 +17,6 @@ def run(room: WikiRoom, capsys: pytest.CaptureFixture[str], words: tuple[str, ..
     if words[0] == "drain":
         code = drain([*words[1:], *root])
     else:
-        code = commands([*root, *words, *(SCOPE if words[0] != "reindex" else ())])
+        code = commands([*root, *words, *(() if words[0] in OF_ALL else SCOPE)])
     out, err = capsys.readouterr()
     return code, out, err

@@ -26,6 +26,8 @@ COMMANDS = (
     ("drain",),
     ("drain", "--json"),
 )
+OF_ALL = (("compact", "--confirm"), ("rename-workspace", "default", "work", "--confirm"), ("reset",))
+"""Commands over everything; the second moves what the others look at."""
 
 
 def drop_index(room: WikiRoom) -> None:
@@ -58,7 +60,7 @@ def small(tmp_path: Path, person: str) -> Iterator[WikiRoom]:
 def test_no_command_calls_a_full_disk_a_bug(small: WikiRoom, capsys: pytest.CaptureFixture[str]) -> None:
     assert shutil.disk_usage(small.root).free == 0
     spool = small.data_dir.spool
-    for words in COMMANDS:
+    for words in (*COMMANDS, *OF_ALL):
         code, out, err = run(small, capsys, words)
         told = (words, code, out, err)
         assert code in (0, 1), told
@@ -73,6 +75,10 @@ def test_no_command_calls_a_full_disk_a_bug(small: WikiRoom, capsys: pytest.Capt
     for words in COMMANDS:
         assert run(small, capsys, words)[0] == 0, words
     small.assert_in_step()
+    for words in OF_ALL:
+        assert run(small, capsys, words)[0] == 0, words
+    assert small.git("status", "--porcelain") == ""
+    assert {path.split("/")[0] for path in small.files_at_head() if "/" in path} == {"work"}
 
 
 @pytest.fixture
