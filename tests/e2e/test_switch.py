@@ -174,9 +174,11 @@ FORMS: dict[str, Callable[[list[str], Path], list[str]]] = {
     "script": lambda words, home: _script(words, home, "#!/bin/sh", '"$@"; true'),
     "timeout": lambda words, _: ["/bin/sh", "-c", f"timeout 20 {shlex.join(words)}; true"],
 }
+SELDOM = ("sh; true", "sh || true 2>>log", "script", "timeout")
+"""Seconds each, and others go through the same shells."""
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [pytest.param(form, marks=[pytest.mark.slow] * (form in SELDOM)) for form in FORMS])
 def test_an_agent_hands_over_when_its_terminal_is_killed_and_not_before(machine: Machine, form: str) -> None:
     """However its hooks are run. No end is ever told."""
     terminal = Terminal(machine, form)

@@ -16,22 +16,14 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux ha
 PROGRAM = f"{shlex.quote(sys.executable)} -m ai_memory"
 ANSWERS = [
     "pages",
-    "pages --json",
     "pages --format table",
     "search zz",
     "--help",
-    "pages --help",
     "--version",
     "status",
-]
-ANSWERS += [
     "reindex",
     "completions bash",
-    "mcp-bridge --help",
-    "read-page notes/a.md",
     "nope --json",
-    "config show",
-    "status",
 ]
 
 
@@ -111,7 +103,7 @@ def test_a_closed_stdin_that_a_text_was_to_come_from_is_a_usage_fault(filled: Ro
     assert not filled.file("notes/b.md").exists()
 
 
-@pytest.mark.parametrize("words", ["pages", "search zz", "--version", "status", "write-page -p notes/b.md -b x"])
+@pytest.mark.parametrize("words", ["search zz", "status", "write-page -p notes/b.md -b x"])
 @pytest.mark.parametrize("way", ["<&-", "2>&-", "<&- 2>&-", pytest.param("2>/dev/full", marks=needs_full)])
 def test_a_stream_that_no_answer_needs_may_be_missing(filled: Room, words: str, way: str) -> None:
     ended = shell(f"ai-memory {words} {way}", filled)

@@ -68,7 +68,7 @@ def assert_nothing_is_lost(root: Path, acknowledged: dict[str, str]) -> None:
     assert set(applied_changes(root)) <= set(changes)
 
 
-@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_writers_killed_at_random_lose_nothing_that_they_acknowledged(tmp_path: Path, kills: int) -> None:
     root = tmp_path / "data"
     start(root)

@@ -55,7 +55,7 @@ def rows(root: Path) -> list[tuple[str, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["rename", "join"])
+@pytest.mark.parametrize("name", ["rename", pytest.param("join", marks=pytest.mark.slow)])
 def test_a_move_killed_at_any_step_happened_whole_or_not_at_all(forge: Forge, begun: Path, name: str) -> None:
     clean = copy_of(begun, "clean")
     outcome = forge.run(name, clean)
