@@ -29,5 +29,9 @@ def scratch_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    interrupt = signal.getsignal(signal.SIGINT)
     yield home
+    signal.signal(
+        signal.SIGINT, interrupt
+    )  # a call that ran in this process to its end has ignored it, for children too
     assert touched == []

@@ -425,11 +425,14 @@ def test_a_bug_tells_the_model_no_detail_and_the_log_all(client: RawClient) -> N
 
 
 def test_a_fault_names_no_path_outside_the_data_dir(client: RawClient, tmp_path: Path) -> None:
+    """But what the call itself names is told as it was given."""
     client.greet()
-    outside = client.call(1, "trial_fails", path="/home/someone/private/x.md")["content"][0]["text"]
+    outside = client.call(1, "trial_fails", path="the file /home/someone/private/x.md")["content"][0]["text"]
     assert "someone" not in outside
     assert "x.md" in outside
-    inside = client.call(2, "trial_fails", path=f"{tmp_path}/data/wiki/default/x.md")["content"][0]["text"]
+    named = client.call(2, "trial_fails", path="/home/someone/private/x.md")["content"][0]["text"]
+    assert "/home/someone/private/x.md" in named
+    inside = client.call(3, "trial_fails", path=f"the file {tmp_path}/data/wiki/default/x.md")["content"][0]["text"]
     assert str(tmp_path) not in inside
     assert "wiki/default/x.md" in inside
 

@@ -196,6 +196,9 @@ def test_a_read_only_data_dir_is_read_and_says_so(read_only: WikiRoom) -> None:
 def test_a_write_to_a_read_only_data_dir_names_the_tool_that_can(read_only: WikiRoom) -> None:
     with pytest.raises(StoreFault, match="read-only") as told:
         read_only.put("notes/d.md")
+    assert "let this MCP server write there" in told.value.hint
+    with pytest.raises(StoreFault, match="read-only") as told, read_only.memory("cli").writing("x"):
+        pytest.fail("it was written")
     assert "memory_write_page" in told.value.hint
     with pytest.raises(StoreFault, match="read-only"), read_only.memory().state_transaction():
         pass
