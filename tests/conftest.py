@@ -18,6 +18,11 @@ settings.register_profile("any-machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any-machine")  # a busy machine is no fault of what is tested
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Of `-n auto`: tests wait for processes and for the disk, so that three keep two cores at 90 % (2026-11-30)."""
+    return max(1, (os.cpu_count() or 2) * 3 // 2)
+
+
 @pytest.fixture(autouse=True)
 def scratch_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home folder of its own, named by every variable that leads to one."""
