@@ -61,42 +61,25 @@ class Place:
     """Tools that the client sees: advice names no other."""
     is_structured: bool = False
 
-    def call(self, tool: str, given: Mapping[str, Any], progress: Callable[[int, int], None] | None = None) -> "Answer":
-        """As `call`, made from here."""
-        return _answer(OPERATION_BY_TOOL[tool], given, self, progress)
+    def call(self, tool: str, given: Mapping[str, Any], progress: Callable[[int, int], None] | None = None) -> Answer:
+        """The answer of one tool. Faults are answers too, so it raises none.
+
+        Crash: safe at any point, as the store is.
+        """
+        operation = OPERATION_BY_TOOL[tool]
+        try:
+            return _called(operation, given, self, progress)
+        except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
+            traceback.print_exc(file=sys.stderr)
+            cause = _where(bug)
+            _note(operation, cause, self)
+            return _refusal(operation, bug, given, None, self, cause=cause)
 
     def memory(self, command: str) -> Any:
         """The store as this caller sees it."""
         from ai_memory.store.memory import Memory  # the store pulls in git and SQLite: no tools/list needs them
 
         return Memory.open(self.data_dir, caller=self.caller, lock_timeout_s=LOCK_TIMEOUT_S, command=command)
-
-
-def call(
-    tool: str,
-    given: Mapping[str, Any],
-    *,
-    data_dir: DataDir,
-    caller: Caller,
-    pins: Pins,
-    served: frozenset[str] = frozenset(OPERATION_BY_TOOL),
-    is_structured: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> Answer:
-    """The answer of one tool. Faults are answers too, so it raises none. Safe to kill at any point, as the store is."""
-    return Place(data_dir, caller, pins, served, is_structured).call(tool, given, progress)
-
-
-def _answer(
-    operation: Operation, given: Mapping[str, Any], place: Place, progress: Callable[[int, int], None] | None
-) -> Answer:
-    try:
-        return _called(operation, given, place, progress)
-    except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
-        traceback.print_exc(file=sys.stderr)
-        cause = _where(bug)
-        _note(operation, cause, place)
-        return _refusal(operation, bug, given, None, place, cause=cause)
 
 
 def _called(

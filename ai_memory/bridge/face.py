@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ai_memory import __version__
 from ai_memory.bridge import completion, prompts, resources
-from ai_memory.bridge.calls import Answer
+from ai_memory.bridge.calls import Answer, Place
 from ai_memory.bridge.client import Client
 from ai_memory.bridge.instructions import INSTRUCTIONS
 from ai_memory.bridge.notices import Notices, Progress, Release
@@ -128,7 +128,7 @@ class Face:
         """Pages of this project, newest first."""
         place = await self._client.place(context)
         cursor = params.cursor if params else None
-        found = await self._asked(context, lambda: resources.listed(place, cursor))
+        found = await self._asked(context, place, lambda: resources.listed(place, cursor))
         return types.ListResourcesResult(resources=[_resource(row) for row in found.rows], next_cursor=found.cursor)
 
     async def list_templates(
@@ -150,7 +150,7 @@ class Face:
     ) -> types.ReadResourceResult:
         """The page as a tool gives it, in its fence."""
         place = await self._client.place(context)
-        text = await self._asked(context, lambda: resources.read_text(place, params.uri))
+        text = await self._asked(context, place, lambda: resources.read_text(place, params.uri))
         content = types.TextResourceContents(uri=params.uri, mime_type=resources.MIME_TYPE, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -165,7 +165,7 @@ class Face:
         place = await self._client.place(context)
         known = (params.context.arguments if params.context else None) or {}
         asked = params.argument
-        found = await self._asked(context, lambda: completion.completed(place, asked.name, asked.value, known))
+        found = await self._asked(context, place, lambda: completion.completed(place, asked.name, asked.value, known))
         told = types.Completion(values=list(found.values), total=found.total, has_more=found.total > len(found.values))
         return types.CompleteResult(completion=told)
 
@@ -178,9 +178,8 @@ class Face:
         """Asks again before the next call."""
         self._client.forget_roots()
 
-    async def _asked(self, context: Context, question: Callable[[], Result]) -> Result:
+    async def _asked(self, context: Context, place: Place, question: Callable[[], Result]) -> Result:
         """The answer from a worker thread. Errors: MCPError for an expected fault."""
-        place = await self._client.place(context)
         try:
             return await self._in_thread(question)
         except MemoryFault as fault:

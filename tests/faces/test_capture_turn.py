@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cli_room import Room
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Pins, Place
 from ai_memory.hook_places import session_uuid
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
@@ -31,7 +31,7 @@ def turn(room: Room, index: int, text: str, role: str = "user", **more: Any) -> 
     cwd = str(more.pop("stands_in", room.checkout))
     caller = Caller(cwd=cwd, environ=environ, home=str(Path.home()), face="bridge", agent="zed")
     given = {"session": THREAD, "index": index, "role": role, "text": text, **more}
-    return call("memory_capture_turn", given, data_dir=DataDir(room.data_dir), caller=caller, pins=pins).text
+    return Place(DataDir(room.data_dir), caller, pins).call("memory_capture_turn", given).text
 
 
 def drained(room: Room) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ def test_what_memory_told_is_not_remembered_again(zed: Room) -> None:
 def test_what_is_no_turn_is_refused(zed: Room, given: dict[str, Any]) -> None:
     caller = Caller(cwd=str(zed.checkout), environ={}, home=str(Path.home()), face="bridge", agent="zed")
     whole = {"session": THREAD, "index": 0, "role": "user", "text": "x", **given}
-    answer = call("memory_capture_turn", whole, data_dir=DataDir(zed.data_dir), caller=caller, pins=Pins())
+    answer = Place(DataDir(zed.data_dir), caller).call("memory_capture_turn", whole)
     assert answer.is_error
     assert list((zed.data_dir / "spool").glob("*.json")) == []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli_room import Room
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Place
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 
@@ -16,7 +16,7 @@ WARNING = "unknown link kinds were kept: praised_by; known are references, about
 def ask(room: Room, tool: str, **given: object) -> str:
     """The text that a client of the bridge gets."""
     caller = Caller(cwd=str(room.checkout), environ={}, home=str(Path.home()), face="bridge")
-    return call(tool, given, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins()).text
+    return Place(DataDir(room.data_dir), caller).call(tool, given).text
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli_room import SESSION, Room
 
-from ai_memory.bridge.calls import Answer, Pins, call
+from ai_memory.bridge.calls import Answer, Place
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 from ai_memory.store import state
@@ -207,7 +207,7 @@ def test_a_process_of_its_own_ends_what_waits_in_the_spool(room: Room) -> None:
 
 def bridge(room: Room, tool: str, **given: Any) -> Answer:
     caller = Caller(cwd=str(room.checkout), environ=dict(os.environ), home=os.path.expanduser("~"), face="bridge")
-    return call(tool, given, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins())
+    return Place(DataDir(room.data_dir), caller).call(tool, given)
 
 
 @pytest.mark.parametrize("form", ["md", "json"])

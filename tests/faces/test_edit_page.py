@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli_room import Room
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Place
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 
@@ -82,8 +82,8 @@ def test_a_secret_in_the_new_passage_is_labelled_and_one_that_stood_there_stays(
 def test_the_tool_takes_the_alias_of_the_version_and_the_agent_is_told(room: Room, page: Path) -> None:
     caller = Caller(cwd=str(room.checkout), environ={}, home=str(Path.home()), face="bridge", agent="codex")
     given = {"path": "notes/a.md", "old": "3 tries", "new": "5 tries"}
-    here = {"data_dir": DataDir(room.data_dir), "caller": caller, "pins": Pins()}
-    assert call("memory_edit_page", given | {"expected_page_id": "abcdef0"}, **here).is_error  # type: ignore[arg-type]
-    assert call("memory_edit_page", given, **here).text.startswith("changed notes/a.md")  # type: ignore[arg-type]
+    here = Place(DataDir(room.data_dir), caller)
+    assert here.call("memory_edit_page", given | {"expected_page_id": "abcdef0"}).is_error
+    assert here.call("memory_edit_page", given).text.startswith("changed notes/a.md")
     assert "Agent: codex" in room.git("log", "-1", "--format=%B")
     assert page.read_text() == TEXT.replace("3 tries", "5 tries")

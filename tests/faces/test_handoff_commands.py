@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cli_room import Room
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Place
 from ai_memory.model import Caller
 from ai_memory.operations.handoff_begin import handoff_begin
 from ai_memory.paths import DataDir
@@ -99,13 +99,13 @@ def test_what_is_taken_is_shown_once_fenced_and_written_down(room: Room) -> None
 def test_the_tool_gives_the_same_text_with_its_fence(room: Room) -> None:
     begin(room)
     caller = Caller(cwd=str(room.checkout), environ={}, home=os.path.expanduser("~"), face="bridge")
-    where: dict[str, Any] = {"data_dir": DataDir(room.data_dir), "caller": caller, "pins": Pins()}
-    answer = call("memory_handoff_accept", {}, **where)
+    place = Place(DataDir(room.data_dir), caller)
+    answer = place.call("memory_handoff_accept", {})
     assert answer.text.count(FENCE_START) == answer.text.count(FENCE_END) == 1
     assert SUMMARY in answer.text
-    assert "handoff: null" in call("memory_handoff_accept", {}, **where).text
-    assert not call("memory_handoff_begin", {"summary": "More.", "next_steps": ["a", "b"]}, **where).is_error
-    assert "More" in call("memory_handoff_list", {}, **where).text
+    assert "handoff: null" in place.call("memory_handoff_accept", {}).text
+    assert not place.call("memory_handoff_begin", {"summary": "More.", "next_steps": ["a", "b"]}).is_error
+    assert "More" in place.call("memory_handoff_list", {}).text
 
 
 def test_a_call_that_is_repeated_makes_no_second_handoff(room: Room) -> None:

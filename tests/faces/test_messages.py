@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_room import SESSION, Room
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Place
 from ai_memory.capture import mail
 from ai_memory.clock import now_us
 from ai_memory.model import Caller
@@ -51,7 +51,7 @@ def memory_of(room: Room, *, clock: Any = now_us, face: str = "cli") -> Memory:
 
 def tool(room: Room, name: str, **given: Any) -> str:
     caller = Caller(cwd=str(room.checkout), environ={}, home=str(Path.home()), face="bridge", agent="codex")
-    return call(name, given, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins()).text
+    return Place(DataDir(room.data_dir), caller).call(name, given).text
 
 
 def told(room: Room, project: str = "till") -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cli_room import SESSION, Room
 
-from ai_memory.bridge.calls import Answer, Pins, call, tool_parameters
+from ai_memory.bridge.calls import Answer, Pins, Place, tool_parameters
 from ai_memory.model import Caller
 from ai_memory.operations.signature import json_schema
 from ai_memory.operations.table import OPERATION_BY_TOOL
@@ -25,7 +25,7 @@ READS = {
 
 def bridge(room: Room, tool: str, pins: Pins = Pins(), **given: Any) -> Answer:  # noqa: B008 (frozen)
     caller = Caller(cwd=str(room.checkout), environ={}, home=str(Path.home()), face="bridge")
-    return call(tool, given, data_dir=DataDir(room.data_dir), caller=caller, pins=pins)
+    return Place(DataDir(room.data_dir), caller, pins).call(tool, given)
 
 
 def rows(room: Room, tool: str, noun: str, **given: Any) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def test_without_a_name_the_latest_session_with_work_is_read(room: Room, tmp_pat
     till = tmp_path / "till"
     till.mkdir()
     caller = Caller(cwd=str(till), environ={}, home=str(Path.home()), face="bridge")
-    answer = call("memory_read_session_observations", {}, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins())
+    answer = Place(DataDir(room.data_dir), caller).call("memory_read_session_observations", {})
     assert "no session of this project" in answer.text
 
 

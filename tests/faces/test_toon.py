@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_room import Room
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Place
 from ai_memory.model import Caller
 from ai_memory.operations.toon import toon_text
 from ai_memory.paths import DataDir
@@ -18,7 +18,7 @@ ODD = 'a: b, c | "d" [1] {x} - # null'
 
 def bridge(room: Room, tool: str, **given: object) -> str:
     caller = Caller(cwd=str(room.checkout), environ={}, home=str(Path.home()), face="bridge")
-    return call(tool, given, data_dir=DataDir(room.data_dir), caller=caller, pins=Pins()).text
+    return Place(DataDir(room.data_dir), caller).call(tool, given).text
 
 
 def test_rows_come_back_as_json_has_them(room: Room) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hand_room import Desk, page
 
-from ai_memory.bridge.calls import Pins, call
+from ai_memory.bridge.calls import Place
 from ai_memory.cli.app import main
 from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.model import Caller
@@ -144,7 +144,7 @@ def test_both_faces_call_a_running_git_busy(desk: Desk, capsys: pytest.CaptureFi
     assert "a git command is running" in capsys.readouterr().err
     given = {"path": "notes/c.md", "body": "c", "workspace": "default", "project": "shop"}
     caller = Caller(cwd=str(desk.root), environ={}, home=str(desk.root), face="bridge")
-    answer = call("memory_write_page", given, data_dir=data_dir, caller=caller, pins=Pins())
+    answer = Place(data_dir, caller).call("memory_write_page", given)
     assert answer.is_error
     assert answer.text.startswith("error busy:")
 
