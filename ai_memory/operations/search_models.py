@@ -24,7 +24,8 @@ def with_near(
         return request, (asked.gap,) if asked.gap else ()
     from ai_memory.providers.known import is_multilingual
     from ai_memory.search.engine import conditions
-    from ai_memory.search.vectors import NEAR_CHUNKS, nearest  # only where there are vectors
+    from ai_memory.search.numbers import NEAR_CHUNKS
+    from ai_memory.search.vectors import nearest  # only where there are vectors
 
     told, parameters = conditions(request.wanted, request.scopes)
     found = nearest(

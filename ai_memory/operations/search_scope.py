@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 RAW_SHOWN = 5
 """Observations that are shown where no page answers."""
-_RAW_READ = 50
 _RAW_LENGTH = 280
 
 
@@ -153,7 +152,7 @@ def beliefs(memory: "Memory", snapshot: "Snapshot", refs: Sequence[PageRef]) -> 
 def raw_hits(memory: "Memory", request: "Request", session: str | None) -> tuple[RawHit, ...]:
     """Observations that hold at least half of what is asked, best first; none where only some pages are wanted."""
     from ai_memory.search.closeness import Closeness, flattened
-    from ai_memory.search.numbers import PARTIAL_COVERAGE
+    from ai_memory.search.numbers import PARTIAL_COVERAGE, RAW_CANDIDATES
     from ai_memory.search.prepare import prepare
     from ai_memory.store.session_evidence import Seen, observations_that_match
 
@@ -167,7 +166,7 @@ def raw_hits(memory: "Memory", request: "Request", session: str | None) -> tuple
             return ()
         whole = known_session(memory, session) if session else None
         seen = Seen(wanted.since_us, wanted.until_us, wanted.agent, whole)
-        rows = observations_that_match(state, prepared.terms, places, seen, limit=_RAW_READ)
+        rows = observations_that_match(state, prepared.terms, places, seen, limit=RAW_CANDIDATES)
     question = Closeness(prepared.text, dict.fromkeys(prepared.terms, 1.0))
     holding = [row for row in rows if question.coverage(question.held(flattened(row[6]))) >= PARTIAL_COVERAGE]
     return tuple(_raw_hit(row) for row in holding[:RAW_SHOWN])

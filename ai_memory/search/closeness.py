@@ -11,13 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ai_memory.search.numbers import ADJACENCY, CLOSENESS
+from ai_memory.search.numbers import ADJACENCY, CLOSENESS, ENDING, KEPT_LETTERS, MOST_PAIRS, MOST_TRIPLES
 from ai_memory.text.grams import has_run, runs_and_words
 
 _BLANKS = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
-_MAX_TRIPLES = 160
-"""Triples of letters that are looked for in each passage; the rarest words come first."""
-_MAX_PAIRS = 64
 _SPLIT_AT_MARKS = re.compile("[\u0900-\u109f\u1780-\u17ff]")
 """Scripts whose vowels are marks, from Devanagari to Khmer: a term is a part of a word, as the index cuts it."""
 _MARKED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
@@ -69,7 +66,8 @@ def _pieces(term: str) -> list[bytes]:
         words = flattened(term).decode().strip()
         if _SPLIT_AT_MARKS.search(words):
             return [words.encode()]
-        return [(f" {words} " if len(words) < 5 else f" {words[: max(4, len(words) - 3)]}").encode()]
+        is_short = len(words) <= KEPT_LETTERS
+        return [(f" {words} " if is_short else f" {words[: max(KEPT_LETTERS, len(words) - ENDING)]}").encode()]
     pieces: dict[bytes, None] = {}
     for run, word in runs_and_words(term):
         parts = [run[at : at + 2] for at in range(len(run) - 1)] or [run] if run else [word]
@@ -91,11 +89,11 @@ class Closeness:
                 padded = f" {word} "
                 for at in range(len(padded) - 2):
                     triples.setdefault(padded[at : at + 3].encode(), weight)
-            if len(triples) > _MAX_TRIPLES:
+            if len(triples) > MOST_TRIPLES:
                 break
         self._triples = list(triples.items())
         self._triples_total = sum(triples.values()) or 1.0
-        words = flattened(query).split()[: _MAX_PAIRS + 1]
+        words = flattened(query).split()[: MOST_PAIRS + 1]
         self._pairs = [b" %b %b " % pair for pair in itertools.pairwise(words)]
 
     def factor(self, flat: bytes) -> float:

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from ai_memory.search import numbers
 from ai_memory.search.closeness import flattened
 from ai_memory.search.prepare import STOPWORDS
 
@@ -77,7 +78,6 @@ _ASKING = {
 }
 """Words that ask, of which one tells the language: a short question holds no other small word. Those that are English
 words or names, too (`comment`, `come`, `was`, `kim`), are left out."""
-_ASKING_WORTH = 2
 
 
 def _worths(asking: int) -> dict[str, dict[bytes, int]]:
@@ -90,14 +90,7 @@ def _worths(asking: int) -> dict[str, dict[bytes, int]]:
     return found
 
 
-_OF_QUESTIONS, _OF_PASSAGES = _worths(_ASKING_WORTH), _worths(1)
-_LEAST_WORTH = 2
-"""By which a question tells its language: one common word alone is a name or a quotation as often."""
-_PASSAGE_WORTH = 3
-"""Different words that a passage of 600 characters in that language holds nearly always, and one in another hardly."""
-_RELATED = 0.5
-"""Of the worth of its own language what a text tells of a close one, too, as Spanish of Portuguese. A question in that
-one is not foreign. For English it does not hold: English pages about French hold as much of it."""
+_OF_QUESTIONS, _OF_PASSAGES = _worths(numbers.ASKING_WORTH), _worths(1)
 
 _SCRIPTS = {
     "Chinese or Japanese": "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uff66-\uff9f",
@@ -110,15 +103,6 @@ _SCRIPTS = {
     "Devanagari": "\u0900-\u097f",
 }
 _SIGNS = {name: re.compile(f"[{signs}]") for name, signs in _SCRIPTS.items()}
-_DENSE = {"Chinese or Japanese": 3, "Korean": 2}
-"""Letters of another script that say as much as one sign."""
-_LEAST_SIGNS = 0.3
-"""Of a question's letters, from which on it is a question in that script, whatever names it holds."""
-_PASSAGE_SIGNS = 8
-_PASSAGE_SHARE = 0.1
-"""The same of a passage: one in Chinese is half names and addresses, one in English holds a few signs at most."""
-_PASSAGES = 20
-"""The best ones: if pages in the question's language were there, its commonest words alone would have found them."""
 
 
 def foreign_language(question: str, passages: Iterable[bytes]) -> str:
@@ -128,7 +112,7 @@ def foreign_language(question: str, passages: Iterable[bytes]) -> str:
     such, they are read as one text. What tells none at all (code, tables) counts as English, which it mostly is.
     """
     asked = _languages_of(question)
-    read = [flat.split() for flat in itertools.islice(passages, _PASSAGES)] if asked else []
+    read = [flat.split() for flat in itertools.islice(passages, numbers.TELLING_PASSAGES)] if asked else []
     if not read:
         return ""
     told = [_languages_of_passage(words) for words in read]
@@ -140,8 +124,9 @@ def foreign_language(question: str, passages: Iterable[bytes]) -> str:
 
 
 def _languages_of_passage(words: Collection[bytes]) -> tuple[str, ...]:
-    script = _script_of(b"".join(words).decode("utf-8", "replace"), least=_PASSAGE_SIGNS, share=_PASSAGE_SHARE)
-    return (script,) if script else _with_related(words, least=_PASSAGE_WORTH)
+    text = b"".join(words).decode("utf-8", "replace")
+    script = _script_of(text, least=numbers.PASSAGE_SIGNS, share=numbers.PASSAGE_SIGNS_SHARE)
+    return (script,) if script else _with_related(words, least=numbers.PASSAGE_WORTH)
 
 
 def _of_notes(words: Collection[bytes]) -> tuple[str, ...]:
@@ -152,29 +137,27 @@ def _of_notes(words: Collection[bytes]) -> tuple[str, ...]:
 def _with_related(words: Collection[bytes], *, least: int) -> tuple[str, ...]:
     """The language of a text, and those that are close to it; English has none, and is first where none tells more."""
     best = _by_words(words, _OF_PASSAGES, least=least)
-    return ("English",) if "English" in best else _by_words(words, _OF_PASSAGES, least=least, share=_RELATED)
-
-
-def language_of(question: str) -> str:
-    """The language of a question, or those that it may be in; "" where it tells none: keywords, names, another one."""
-    return " or ".join(_languages_of(question))
+    if "English" in best:
+        return ("English",)
+    return _by_words(words, _OF_PASSAGES, least=least, share=numbers.RELATED_WORTH)
 
 
 def _languages_of(question: str) -> tuple[str, ...]:
-    """Those that a question reads as equally well, mostly one."""
-    told = _by_words(flattened(question).split(), _OF_QUESTIONS, least=_LEAST_WORTH)
-    script = _script_of(question, share=0.5 if told else _LEAST_SIGNS)
+    """Those that a question reads as equally well, mostly one; none where it tells none: keywords, names, another."""
+    told = _by_words(flattened(question).split(), _OF_QUESTIONS, least=numbers.QUESTION_WORTH)
+    share = numbers.QUESTION_SIGNS_AMONG_WORDS if told else numbers.QUESTION_SIGNS
+    script = _script_of(question, least=1, share=share)
     return (script,) if script else told
 
 
-def _script_of(text: str, *, least: int = 1, share: float = _LEAST_SIGNS) -> str:
+def _script_of(text: str, *, least: int, share: float) -> str:
     """The script that makes up so much of a text's letters; "" for Latin."""
     if text.isascii():
         return ""
     letters = sum([sign.isalpha() for sign in text])
     for name, signs in _SIGNS.items():
         count = len(signs.findall(text))
-        worth = count * _DENSE.get(name, 1)
+        worth = count * numbers.LETTERS_A_SIGN.get(name, 1)
         if count >= least and worth >= share * (max(0, letters - count) + worth):
             return name
     return ""

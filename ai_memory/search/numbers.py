@@ -20,6 +20,15 @@ CLOSENESS = 1.0
 ADJACENCY = 1.0
 """How much the share of the query's neighbouring word pairs that a chunk holds does. With both 1: .803."""
 
+MOST_TRIPLES = 160
+"""Triples of letters that are looked for in each passage; the rarest words come first."""
+MOST_PAIRS = 64
+"""Pairs of neighbouring words, from the beginning of the query. Both bound the time that a long prompt takes."""
+KEPT_LETTERS = 4
+ENDING = 3
+"""A word of four letters or fewer must stand whole. Of a longer one the last three may differ, the first four may not.
+Our own; what other values give was not kept."""
+
 RARE_TERMS = 12
 """Of a prompt-length query only the rarest terms are asked (source: ai-memory's engine)."""
 LARGE_INDEX_CHUNKS = 5_000
@@ -31,6 +40,8 @@ costs long conversations .04 of nDCG@10."""
 FULFILLING_CHUNKS = 20_000
 """An expression that more chunks fulfil says nothing, and ranking them took 1.8 s of 100,000 (2026-11-30)."""
 
+NEAR_CHUNKS = 200
+"""That a search takes, about as many as full text ranks. What the one in their middle has counts as nothing."""
 VECTOR_SHARE = 0.2
 """Of the vectors in the sum with full text, both 0 … 1: with .3 long conversations lose, with .2 no set does."""
 VECTOR_SHARE_ALONE = 0.5
@@ -63,8 +74,25 @@ TEMPORAL_FACTOR = 1.3
 AUTHORITY_LEAST, AUTHORITY_MOST = 0.55, 1.50
 SESSION_RECALL_BONUS = 0.25
 SESSION_PENALTY = 0.15
-"""Source: ai-memory's table of authorities, kept as the start."""
 EPISODIC_PENALTY = 0.08
+STANDING_OF_KINDS = {
+    "rule": 0.15,
+    "decision": 0.15,
+    "procedure": 0.12,
+    "gotcha": 0.12,
+    "preference": 0.12,
+    "concept": 0.07,
+    "slot": 0.07,
+    "session": -SESSION_PENALTY,
+    "handoff": -0.15,
+}
+STANDING_OF_TIERS = {"semantic": 0.10, "procedural": 0.10, "episodic": -EPISODIC_PENALTY, "working": -0.03}
+STANDING_OF_FOLDERS = {"_lint/": -0.20, "investigations/": -0.05}
+STANDING_OF_SOURCES = 0.20
+STANDING_OF_ACTIVE = 0.05
+STANDING_OF_PINNED = 0.08
+STANDING_AT_MOST = {"do-not-answer-from": 0.55, "test-fixture": 0.55, "superseded": 0.65, "historical": 0.80}
+"""Source: ai-memory's table of authorities, kept as the start."""
 
 TWIN_OVERLAP = 0.9
 """Best passages that share so much of their words are one answer; the better page stands for both."""
@@ -92,3 +120,28 @@ FEW_CHUNKS = 50
 """Below so many, bm25 does not tell a weak match from a strong one: the index of a new user."""
 PARTIAL_COVERAGE = 0.5
 """Where no leader holds half of what is asked, the answer says that it is partial, and what is missing."""
+RAW_CANDIDATES = 50
+"""Observations that are read where no page answers; of those that hold so much, the best are shown."""
+
+# Which language a text is in: it lets the gate answer in part, and vectors lead.
+
+ASKING_WORTH = 2
+"""Of a word that asks, where a common word has 1: a short question holds no other small word."""
+QUESTION_WORTH = 2
+"""By which a question tells its language: one common word alone is a name or a quotation as often."""
+PASSAGE_WORTH = 3
+"""Different words that a passage of 600 characters in that language holds nearly always, and one in another hardly."""
+RELATED_WORTH = 0.5
+"""Of the worth of its own language what a text tells of a close one, too, as Spanish of Portuguese. A question in that
+one is not foreign. For English it does not hold: English pages about French hold as much of it."""
+LETTERS_A_SIGN = {"Chinese or Japanese": 3, "Korean": 2}
+"""Letters of another script that say as much as one sign."""
+QUESTION_SIGNS = 0.3
+"""Of a question's letters, from which on it is a question in that script, whatever names it holds."""
+QUESTION_SIGNS_AMONG_WORDS = 0.5
+"""The same of one whose words tell a language."""
+PASSAGE_SIGNS = 8
+PASSAGE_SIGNS_SHARE = 0.1
+"""The same of a passage: one in Chinese is half names and addresses, one in English holds a few signs at most."""
+TELLING_PASSAGES = 20
+"""The best ones: if pages in the question's language were there, its commonest words alone would have found them."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ai_memory.model import PageRef, Scope
+from ai_memory.search.numbers import SESSION_RECALL_BONUS
 from ai_memory.search.prepare import STOPWORDS
 from ai_memory.store.snapshot import Filter
 
@@ -19,7 +20,7 @@ class Switches:
     """Parts of the ranking that a person may turn off or up; named as in `[retrieval]`."""
 
     query_intent: bool = True
-    session_recall_bonus: float = 0.25
+    session_recall_bonus: float = SESSION_RECALL_BONUS
     observation_stream: bool = True
     belief_authority_weight: float = 0.0
     abstract_vectors: bool = False

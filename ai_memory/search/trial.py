@@ -7,9 +7,10 @@ from ai_memory.model import Encoder, ResolvedBy, Scope
 from ai_memory.providers.known import is_multilingual
 from ai_memory.search.engine import answer, conditions
 from ai_memory.search.evaluation import DEPTH, Answer, Document, Find, Question
+from ai_memory.search.numbers import NEAR_CHUNKS
 from ai_memory.search.prepare import terms
 from ai_memory.search.request import Hits, Request
-from ai_memory.search.vectors import NEAR_CHUNKS, Near, nearest
+from ai_memory.search.vectors import Near, nearest
 from ai_memory.store import driver, index, vectors
 from ai_memory.store.snapshot import Filter, Snapshot
 from ai_memory.text.page import compose

@@ -18,8 +18,6 @@ from ai_memory.store import driver
 from ai_memory.store.driver import Connection
 from ai_memory.store.vectors import code_of
 
-NEAR_CHUNKS = 200
-"""That a search takes: about as many as full text ranks."""
 POOL = 1_000
 """Chunks that the second look compares. They hold .986 of the truly 100 nearest among 100,000 (docs/benchmarks.md)."""
 POOL_A_HIT = 10
