@@ -19,7 +19,7 @@ def with_near(
     """
     from ai_memory.search.query_vectors import query_vector
 
-    asked = query_vector(memory, snapshot.index, request.queries[0], lambda: config)
+    asked = query_vector(memory, snapshot.index, request.queries[0], config)
     if not asked.is_there:
         return request, (asked.gap,) if asked.gap else ()
     from ai_memory.providers.known import is_multilingual

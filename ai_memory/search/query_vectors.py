@@ -1,6 +1,5 @@
 """The vector of a query: from the cache where it was asked before, else from the model, if its vectors are there."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -38,12 +37,10 @@ NOTHING = QueryVector()
 """There are no vectors to compare with."""
 
 
-def query_vector(
-    memory: "Memory", index: "Connection", text: str, settings: "Callable[[], Config | None]"
-) -> QueryVector:
+def query_vector(memory: "Memory", index: "Connection", text: str, config: "Config | None") -> QueryVector:
     """The vector of that query. Never fails: what keeps it from being made is its `gap`.
 
-    `settings` is asked only where the index holds vectors. A model that is not on this machine is not fetched.
+    A model that is not on this machine is not fetched.
     """
     named = encoders_named(index)
     if not named or not text.strip():
@@ -52,7 +49,6 @@ def query_vector(
     from ai_memory.providers.choose import choose
 
     try:
-        config = settings()
         choice = choose(config)
         if choice is None:
             is_off = config is not None and config.embed.provider == "none"
@@ -70,10 +66,10 @@ def _asked(
     memory: "Memory", config: "Config | None", choice: "Choice", number: int, encoder: "Encoder", text: str
 ) -> QueryVector:
     from ai_memory.store.cache import Cache
-    from ai_memory.text.embedded import text_hash
+    from ai_memory.text.embedded import query_hash
 
     cache = Cache(memory.data_dir)
-    digest = text_hash(f"{choice.query_prefix}\0{text}")
+    digest = query_hash(choice.query_prefix, text)
     known = cache.query(encoder, digest)
     if known is not None:
         return QueryVector(number, known, encoder.model, is_cached=True)

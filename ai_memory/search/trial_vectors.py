@@ -9,7 +9,7 @@ from ai_memory.search.backfill import own_encoder
 from ai_memory.search.evaluation import Question
 from ai_memory.search.trial import Trial
 from ai_memory.store.cache import Cache
-from ai_memory.text.embedded import text_hash
+from ai_memory.text.embedded import query_hash, text_hash
 
 _AT_ONCE = 64
 """Texts between two looks at the cache: so many are made anew after a kill."""
@@ -26,10 +26,11 @@ def teach(
     texts = trial.texts()
     for start in range(0, len(texts), _AT_ONCE):
         teacher.read(texts[start : start + _AT_ONCE], tell)
-    teacher.hear(dict.fromkeys(question.text for question in questions))
-    if teacher.encoder is not None:
-        trial.learn(teacher.encoder, teacher.known, teacher.asked.get)
-    return teacher.encoder
+    encoder = teacher.encoder
+    if encoder is not None:
+        asked = {text: teacher.heard(text, encoder) for text in dict.fromkeys(one.text for one in questions)}
+        trial.learn(encoder, teacher.known, asked.get)
+    return encoder
 
 
 class _Teacher:
@@ -39,7 +40,6 @@ class _Teacher:
         self._how = how
         self._model: Embedder | None = None
         self._vectors: dict[bytes, bytes] = {}
-        self.asked: dict[str, bytes] = {}
         self.encoder = own_encoder(choice, cache.encoders())
 
     def read(self, texts: Sequence[str], tell: Callable[[], None]) -> None:
@@ -55,15 +55,13 @@ class _Teacher:
         for _ in texts:
             tell()
 
-    def hear(self, queries: dict[str, None]) -> None:
-        for query in queries if self.encoder else ():
-            digest = text_hash(f"{self._choice.query_prefix}\0{query}")
-            assert self.encoder is not None
-            vector = self._cache.query(self.encoder, digest)
-            if vector is None:
-                vector = self._loaded().embed_query(query)
-                self._cache.put_query(self.encoder, digest, vector)
-            self.asked[query] = vector
+    def heard(self, query: str, encoder: Encoder) -> bytes:
+        digest = query_hash(self._choice.query_prefix, query)
+        vector = self._cache.query(encoder, digest)
+        if vector is None:
+            vector = self._loaded().embed_query(query)
+            self._cache.put_query(encoder, digest, vector)
+        return vector
 
     def known(self, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
         return {digest: self._vectors[digest] for digest in hashes if digest in self._vectors}

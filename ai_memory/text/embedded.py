@@ -13,3 +13,8 @@ def embedded_text(title: str, heading: str, body: str) -> str:
 def text_hash(text: str) -> bytes:
     """16 bytes by which equal texts are known, without a prefix: that is the encoder's."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+
+
+def query_hash(prefix: str, query: str) -> bytes:
+    """The same of a query, with the prefix that it is read under."""
+    return text_hash(f"{prefix}\0{query}")

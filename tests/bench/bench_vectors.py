@@ -26,7 +26,7 @@ from ai_memory.search.vectors import nearest
 from ai_memory.store import driver, index, vectors
 from ai_memory.store.cache import Cache
 from ai_memory.store.driver import Connection
-from ai_memory.text.embedded import text_hash
+from ai_memory.text.embedded import query_hash
 
 SHOWN = ("any@1", "any@5", "any@10", "ndcg@10", "mrr@10", "unanswered")
 
@@ -38,7 +38,7 @@ def compare(one: LabelledSet, cache: Cache) -> None:
     _line(one, "text", trial.find(may_abstain=True))
     for encoder in cache.encoders():
         prefix = known(encoder.model).query_prefix
-        asked = {one.text: cache.query(encoder, text_hash(f"{prefix}\0{one.text}")) for one in one.questions}
+        asked = {one.text: cache.query(encoder, query_hash(prefix, one.text)) for one in one.questions}
         if None in asked.values():
             continue
         taught = Trial(one.documents)

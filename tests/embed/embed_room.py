@@ -56,7 +56,7 @@ class EmbedRoom:
     def query(self, text: str) -> QueryVector:
         memory = self.memory()
         with memory.reading() as snapshot:
-            return query_vector(memory, snapshot.index, text, lambda: configured(memory))
+            return query_vector(memory, snapshot.index, text, configured(memory))
 
     def vectors(self) -> dict[str, int]:
         """How many vectors each page has."""

@@ -21,9 +21,10 @@ from ai_memory.paths import DataDir
 from ai_memory.search.query_vectors import query_vector
 from ai_memory.store.memory import Memory
 memory = Memory.open(DataDir(Path(sys.argv[1])), caller=Caller(cwd=None, environ=dict(os.environ), home=""))
+config = configured(memory)
 with memory.reading() as snapshot:
     before = set(sys.modules)
-    found = query_vector(memory, snapshot.index, sys.argv[2], lambda: configured(memory))
+    found = query_vector(memory, snapshot.index, sys.argv[2], config)
 print(found.is_there, found.is_cached, *sorted(set(sys.modules) - before))
 """
 HEAVY = {"numpy", "onnxruntime", "tokenizers", "fastembed", "urllib.request", "http.client"}
