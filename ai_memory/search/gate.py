@@ -19,7 +19,7 @@ from ai_memory.search.numbers import (
     PARTIAL_COVERAGE,
     TAIL_SHARE,
 )
-from ai_memory.search.request import Status
+from ai_memory.search.request import Hit, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Judgement:
     gaps: tuple[str, ...] = ()
 
 
-def strength(page: Candidate, chunks: int) -> float:
+def strength(page: Candidate | Hit, chunks: int) -> float:
     """How sure a page answers: what it holds of the question, times how well, whatever the size of the index."""
     leg = page.legs.get("fts")
     return page.coverage * (leg.score if leg else 0.0) / math.log(2 + chunks)

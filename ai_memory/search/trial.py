@@ -9,10 +9,11 @@ from ai_memory.search.engine import answer, conditions
 from ai_memory.search.evaluation import DEPTH, Answer, Document, Find, Question
 from ai_memory.search.numbers import NEAR_CHUNKS
 from ai_memory.search.prepare import terms
-from ai_memory.search.request import Hits, Request
+from ai_memory.search.request import Hit, Hits, Request
 from ai_memory.search.vectors import Near, nearest
 from ai_memory.store import driver, index, vectors
 from ai_memory.store.snapshot import Filter, Snapshot
+from ai_memory.text.grams import quoted
 from ai_memory.text.page import compose
 
 LookUp = Callable[[Sequence[bytes]], dict[bytes, bytes]]
@@ -83,9 +84,13 @@ class Trial:
         def find(question: Question) -> Answer:
             hits = self.ask(question, may_abstain=may_abstain).hits
             size = sum(len(f"{hit.title} {hit.heading} {hit.snippet}".encode()) for hit in hits)
-            return Answer(tuple(self._ids[hit.ref.project, hit.ref.path] for hit in hits), size)
+            return Answer(self.ids(hits), size)
 
         return find
+
+    def ids(self, hits: Sequence[Hit]) -> tuple[str, ...]:
+        """Of the documents that were found."""
+        return tuple(self._ids[hit.ref.project, hit.ref.path] for hit in hits)
 
 
 def plain(documents: Sequence[Document]) -> Find:
@@ -100,7 +105,7 @@ def plain(documents: Sequence[Document]) -> Find:
         tables[one.group].execute("INSERT INTO d VALUES (?, ?, ?)", (one.id, one.title, one.text))
 
     def find(question: Question) -> Answer:
-        asked = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms(question.text))
+        asked = " OR ".join(map(quoted, terms(question.text)))
         if not asked or question.group not in tables:
             return Answer(())
         sql = "SELECT id FROM d WHERE d MATCH ? ORDER BY bm25(d, 0, 1, 1), id LIMIT ?"

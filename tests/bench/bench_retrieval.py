@@ -17,7 +17,7 @@ from pathlib import Path
 import measure
 
 from ai_memory.search import gate, numbers
-from ai_memory.search.evaluation import LabelledSet, Question, evaluate, read_set
+from ai_memory.search.evaluation import LabelledSet, Question, ask_all, figures_of, read_set
 from ai_memory.search.request import Hits
 from ai_memory.search.trial import Trial, plain
 
@@ -25,23 +25,23 @@ SHOWN = ("any@1", "any@5", "any@10", "ndcg@10", "mrr@10")
 BARS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.7, 2.0)
 
 
-def figures_of(one: LabelledSet, misses: int) -> list[dict[str, float]]:
+def measured(one: LabelledSet, misses: int) -> list[dict[str, float]]:
     """Plain, ours without the gate, ours with it; `cpu_ms` a question."""
     trial = Trial(one.documents)
     rows = []
     for find in (plain(one.documents), trial.find(may_abstain=False), trial.find(may_abstain=True)):
         begun = time.process_time()
-        row = evaluate(find, one.questions)
-        row["cpu_ms"] = (time.process_time() - begun) * 1000 / len(one.questions)
-        rows.append(row)
-    missed = [q for q in one.questions if not set(q.gold) & set(trial.find(may_abstain=True)(q).ids[:5])][:misses]
-    for question in missed:
+        asked = ask_all(find, one.questions)
+        spent_ms = (time.process_time() - begun) * 1000 / len(one.questions)
+        rows.append(figures_of(asked) | {"cpu_ms": spent_ms})
+    missed = [each.question for each in asked if not set(each.question.gold) & set(each.answer.ids[:5])]
+    for question in missed[:misses]:
         print(f"missed: {question.text[:100]}")
     return rows
 
 
 def table(sets: list[LabelledSet], misses: int) -> None:
-    found = {one.name: figures_of(one, misses) for one in sets}
+    found = {one.name: measured(one, misses) for one in sets}
     print(f"\n{measure.facts()}\n")
     print("| set | documents | questions | ranking | " + " | ".join(SHOWN) + " | no answer | CPU ms |")
     print("|---|---:|---:|---|" + "---:|" * (len(SHOWN) + 2))
@@ -66,20 +66,20 @@ def curve(one: LabelledSet) -> None:
     groups = sorted({document.group for document in one.documents})
     following = dict(zip(groups, groups[1:] + groups[:1], strict=True))
     own = [(trial.ask(q, may_abstain=False), q) for q in one.questions]
-    swapped = [(trial.ask(q, may_abstain=False, group=following[q.group]), q) for q in one.questions]
-    trials = [(strongest(hits, trial), any(hits.hits)) for hits, _ in swapped]
-    kept = [(strongest(hits, trial), found(hits, q, one)) for hits, q in own]
+    swapped = [trial.ask(q, may_abstain=False, group=following[q.group]) for q in one.questions]
+    trials = [strongest(hits, trial) for hits in swapped]
+    kept = [(strongest(hits, trial), found(hits, q, trial)) for hits, q in own]
     print("\n| bar of strength | unanswerable that are refused | answerable that are refused | any@10 lost |")
     print("|---:|---:|---:|---:|")
     before = sum(hit for _, hit in kept)
     for bar in BARS:
-        refused = sum(not shows(value, bar) for value, _ in trials) / len(trials)
+        refused = sum(not shows(value, bar) for value in trials) / len(trials)
         wrong = sum(not shows(value, bar) for value, _ in kept) / len(kept)
         lost = (before - sum(hit for value, hit in kept if shows(value, bar))) / len(kept)
         mark = " (ours)" if bar == numbers.LEAST_STRENGTH else ""
         print(f"| {bar:.1f}{mark} | {refused:.1%} | {wrong:.1%} | {lost:.2%} |")
     refused = sum(not trial.ask(q, may_abstain=True, group=following[q.group]).hits for q in one.questions)
-    lost = before - sum(found(trial.ask(q, may_abstain=True), q, one) for q in one.questions)
+    lost = before - sum(found(trial.ask(q, may_abstain=True), q, trial) for q in one.questions)
     total = len(one.questions)
     print(f"\nThe gate itself, languages and all: {refused / total:.1%} refused, {lost / total:.2%} lost at 10.")
 
@@ -110,20 +110,17 @@ def strongest(hits: Hits, trial: Trial) -> tuple[float, float]:
     leaders = hits.hits[: numbers.LEADERS]
     if any("exact" in hit.legs for hit in leaders):
         return math.inf, 1.0
-    scores = [hit.coverage * (hit.legs["fts"].score if "fts" in hit.legs else 0.0) for hit in leaders]
-    return max(scores, default=0.0) / math.log(2 + trial.chunks), max((hit.coverage for hit in leaders), default=0.0)
+    strengths = [gate.strength(hit, trial.chunks) for hit in leaders]
+    return max(strengths, default=0.0), max((hit.coverage for hit in leaders), default=0.0)
 
 
 def shows(value: tuple[float, float], bar: float) -> bool:
     strength, covered = value
-    return strength >= bar and covered >= (gate.LEAST_COVERAGE if bar else 0.0)
+    return strength >= bar and covered >= (numbers.LEAST_COVERAGE if bar else 0.0)
 
 
-def found(hits: Hits, question: Question, one: LabelledSet) -> bool:
-    ids = {document.id for document in one.documents if document.group == question.group}
-    numbered = [document.id for document in one.documents]
-    shown = {numbered[int(hit.ref.path.removeprefix("notes/").removesuffix(".md"))] for hit in hits.hits}
-    return bool(shown & ids & set(question.gold))
+def found(hits: Hits, question: Question, trial: Trial) -> bool:
+    return bool({*trial.ids(hits.hits)} & question.gold.keys())
 
 
 def main() -> None:
