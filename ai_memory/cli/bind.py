@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from ai_memory.cli.call import Call
+from ai_memory.cli.call import FORMATS, Call
 from ai_memory.cli.commands import ROWS, Command
 from ai_memory.cli.invoke import run_operation
 from ai_memory.errors import UsageFault, echo
@@ -96,7 +96,7 @@ def _command(
     options = [option for parameter in found for option in _options(parameter)]
     options += [_flag(*flag) for flag in GLOBAL_FLAGS]
     if isinstance(row, Operation) and row.noun:
-        options.append(_flag("format", "--format", "md|json|toon|table", "Form of the rows."))
+        options.append(_flag("format", "--format", "|".join(FORMATS), "Form of the rows."))
     context = SignatureParameter("ctx", SignatureParameter.KEYWORD_ONLY, annotation=typer.Context)
     _annotate(callback, [context, *options])
     return _typer_command(row, text, callback)

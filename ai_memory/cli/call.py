@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT_S = 10.0
 """How long a command waits for another one that writes (decision A12)."""
+FORMATS = ("md", "json", "toon", "table")
+"""Forms of rows that `--format` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Call:
     lock_timeout_s: float = LOCK_TIMEOUT_S
     is_json: bool = False
     format: str | None = None
-    """`md`, `json`, `toon` or `table`; None is what fits where stdout goes."""
+    """One of FORMATS; None is what fits where stdout goes."""
 
     def with_flags(self, flags: Mapping[str, Any]) -> "Call":
         """The same call after more flags; a flag that was not given changes nothing."""
@@ -80,8 +82,8 @@ def _seconds(word: str) -> float:
 
 
 def _format(word: str | None) -> str | None:
-    if word is not None and word not in ("md", "json", "toon", "table"):
+    if word is not None and word not in FORMATS:
         raise UsageFault(
-            f"--format is one of md, json, toon, table, not {echo(word)}", hint="write one of them as it stands"
+            f"--format is one of {', '.join(FORMATS)}, not {echo(word)}", hint="write one of them as it stands"
         )
     return word

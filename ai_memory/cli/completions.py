@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Literal
 
-from ai_memory.cli.call import Call
+from ai_memory.cli.call import FORMATS, Call
 from ai_memory.cli.commands import GROUPS, ROWS, Command, names_below
 from ai_memory.cli.invoke import json_text
 from ai_memory.operations.answer import JSON_FORMAT
@@ -58,10 +58,10 @@ def _entry(row: Operation | Command) -> Entry:
     found = _parameters(row)
     flags = [(flag, parameter.field.description) for parameter in found for flag in flags_of(parameter)]
     if isinstance(row, Operation) and row.noun:
-        flags.append(("--format", "md, json, toon or table"))
+        flags.append(("--format", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"))
     choices = {flag: parameter.choices for parameter in found for flag in flags_of(parameter) if parameter.choices}
     if isinstance(row, Operation) and row.noun:
-        choices["--format"] = ("md", "json", "toon", "table")
+        choices["--format"] = FORMATS
     words = {"": next((p.choices for p in found if p.field.positional and p.choices), ())}
     return Entry(row.name, row.title, tuple(flags), choices | words)
 

@@ -4,7 +4,8 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import one_line, shown
@@ -15,6 +16,7 @@ from ai_memory.operations.signature import PROGRESS, Parameter, bind, takes_prog
 from ai_memory.operations.table import Operation
 from ai_memory.streams import Unwritten
 
+_T = TypeVar("_T")
 RARE = "fault"
 """A column that is left out where no row has anything in it."""
 
@@ -31,15 +33,22 @@ def run_operation(
     """
     arguments = bind(found, given)
     memory = call.open_memory()
-    if takes_progress(function) and not call.is_json and sys.stderr.isatty():
-        from ai_memory.cli.render import progress_bar  # rich costs 72 ms CPU (2026-11-30)
-
-        with progress_bar(row.title) as progress:
-            result = function(memory, **arguments, **{PROGRESS: progress})
+    if takes_progress(function):
+        result = with_progress(row.title, call, partial(function, memory, **arguments))
     else:
         result = function(memory, **arguments)
     show(row, result, call)
     return int(getattr(result, "exit_code", 0))
+
+
+def with_progress(title: str, call: Call, work: Callable[..., _T]) -> _T:
+    """What the work gives; a bar tells a person at a terminal how far it is."""
+    if call.is_json or not sys.stderr.isatty():
+        return work()
+    from ai_memory.cli.render import progress_bar  # rich costs 72 ms CPU (2026-11-30)
+
+    with progress_bar(title) as progress:
+        return work(**{PROGRESS: progress})
 
 
 def show(row: Operation, result: Any, call: Call) -> None:

@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import shown
-from ai_memory.cli.invoke import json_text
+from ai_memory.cli.invoke import json_text, with_progress
 from ai_memory.errors import MemoryFault
 from ai_memory.operations.answer import answer_json, note_lines
 from ai_memory.operations.field import Field
@@ -60,13 +61,7 @@ def _filled(call: Call, memory: "Memory", agents: Sequence[str], done: SetUp, *,
         say("none was brought in, and none will be by itself; `ai-memory backfill` does it whenever you want")
         return replace(done, backfill="")
     try:
-        if call.is_json or not sys.stderr.isatty():
-            made = bring_in(memory, agents)
-        else:
-            from ai_memory.cli.render import progress_bar  # rich costs 72 ms CPU (2026-11-30)
-
-            with progress_bar("Earlier sessions") as progress:
-                made = bring_in(memory, agents, progress=progress)
+        made = with_progress("Earlier sessions", call, partial(bring_in, memory, agents))
     except MemoryFault as fault:
         return replace(done, gaps=(*done.gaps, f"earlier sessions were not brought in: {fault.message}"))
     return replace(done, brought_in=len(made.sessions), gaps=(*done.gaps, *made.gaps))
