@@ -1,5 +1,6 @@
 """How well search finds: on labelled sets, and on the person's own wiki."""
 
+import itertools
 import json
 import math
 import random
@@ -73,13 +74,7 @@ def bench_retrieval(
     if not sets:
         raise UsageFault("no set is named", hint="bench retrieval --set DIR")
     read = [read_set(Path(name).expanduser(), limit=limit) for name in sets]
-    total, done = 2 * sum(len(one.questions) for one in read), 0
-
-    def tell() -> None:
-        nonlocal done
-        done += 1
-        progress(done, total)
-
+    tell = _each(progress, 2 * sum(len(one.questions) for one in read))
     rows, gaps = [], []
     for one in read:
         trial = Trial(one.documents)
@@ -96,6 +91,12 @@ def bench_retrieval(
     return RetrievalBench(*means, tuple(rows), tuple(dict.fromkeys(gaps)))
 
 
+def _each(progress: Callable[[int, int], None], total: int) -> Callable[[], None]:
+    """What is to be called for each thing done, to tell how many of all are."""
+    numbers = itertools.count(1)
+    return lambda: progress(next(numbers), total)
+
+
 def _taught(
     memory: "Memory", trial: "Trial", questions: "Sequence[Question]", progress: Callable[[int, int], None]
 ) -> list[str]:
@@ -104,20 +105,12 @@ def _taught(
     from ai_memory.search.trial_vectors import teach
     from ai_memory.store.cache import Cache
 
-    total, done = trial.chunks, 0
-
-    def tell() -> None:
-        nonlocal done
-        done += 1
-        progress(done, total)
-
     try:
         choice = choose(configured(memory))
         if choice is None:
             return []
-        teach(
-            trial, questions, Cache(memory.data_dir), choice, How(memory.data_dir.models, memory.caller.environ), tell
-        )
+        how = How(memory.data_dir.models, memory.caller.environ)
+        teach(trial, questions, Cache(memory.data_dir), choice, how, _each(progress, trial.chunks))
     except MemoryFault as fault:
         return [f"vectors are left out: {fault.message}"]
     return []
@@ -200,14 +193,7 @@ def bench_self(memory: "Memory", *, progress: Callable[[int, int], None] = no_pr
         questions = _own_questions(snapshot)
         if not questions:
             raise MemoryFault("there are too few pages to ask about", hint="write some first: ai-memory write-page")
-        done = 0
-
-        def tell() -> None:
-            nonlocal done
-            done += 1
-            progress(done, len(questions))
-
-        figures = evaluate(_find_own(snapshot), questions, tell)
+        figures = evaluate(_find_own(snapshot), questions, _each(progress, len(questions)))
         gaps = tuple(snapshot.gaps)
     before = _remember(memory, __version__, figures)
     old = before.get("figures", {})
