@@ -50,11 +50,6 @@ class Prepared:
     explicit: str
     """The expression of a query in full-text syntax; "" for one in plain words. FTS5 may still refuse it."""
 
-    @property
-    def any_term(self) -> str:
-        """The expression that any of the terms fulfils."""
-        return match_expression(self.terms)
-
 
 def prepare(query: str, *, stopwords: Collection[str] = STOPWORDS) -> Prepared:
     """The query, ready to be asked. Never fails."""
