@@ -15,7 +15,7 @@ def wired(harness: Harness, launch: Launch) -> Mapping[str, str]:
 
     Where context is given with a prompt, its event stays: the capture policy keeps the text out.
     """
-    if launch.capture_prompts or "user-prompt" in (harness.inject_at, "user-prompt" if harness.retells else ""):
+    if launch.capture_prompts or harness.inject_at == "user-prompt" or harness.retells:
         return harness.events
     return {native: kind for native, kind in harness.events.items() if kind != "user-prompt"}
 
