@@ -29,7 +29,6 @@ KEPT_S = 172_800.0
 MAX_LISTED = 5
 """Open handoffs that a reload lists."""
 _FILE_BYTES = 1 << 20
-_RECAP_BYTES = 64 << 10
 _NO_ROOM = "The project brief is left out: the handoff takes the room. Ask memory_query, or `ai-memory recent`."
 _OUTDATED = "The project brief is left out: its pages are being read anew. Ask memory_query, or `ai-memory recent`."
 _CUT = "\n\n(cut: the page holds the rest)\n"
