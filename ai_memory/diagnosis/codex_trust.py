@@ -7,18 +7,15 @@ the hash of what was approved. *Source*: `hooks/list` of Codex 0.171 (2026-11-30
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from ai_memory.diagnosis.finding import Finding, Severity
 from ai_memory.diagnosis.ground import Ground
+from ai_memory.diagnosis.wiring_state import is_same_place
 from ai_memory.harnesses.codex import CODEX
 from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
-from ai_memory.wiring.documents import Refused, opened
-from ai_memory.wiring.files import look
 
 DEFAULT_TIMEOUT_S = 600
 """Of a handler that names none."""
@@ -29,11 +26,11 @@ def trust(ground: Ground) -> Iterator[Finding]:
     """Which of our hooks nobody approved, which changed since, and which were switched off there."""
     if CODEX not in ground.harnesses or CODEX.hooks is None or CODEX.mcp is None:
         return
-    path = Path(CODEX.hooks.place.at(ground.machine))
-    handlers = _handlers(_read(path, Syntax.JSON), ground.launch)
+    handlers = _handlers(ground.told(CODEX.hooks.place, Syntax.JSON, ("hooks",)), ground.launch)
     if not handlers:
         return
-    states = _states(_read(Path(CODEX.mcp.place.at(ground.machine)), Syntax.TOML), path)
+    told = ground.told(CODEX.mcp.place, CODEX.mcp.syntax, ("hooks", "state"))
+    states = _states(told, str(CODEX.hooks.place.at(ground.machine)))
     untrusted = [event for event, place, _ in handlers if "trusted_hash" not in states.get(place, {})]
     changed = [
         event for event, place, digest in handlers if states.get(place, {}).get("trusted_hash", digest) != digest
@@ -66,10 +63,9 @@ def handler_hash(event: str, matcher: Json, handler: Mapping[str, Json]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _handlers(settings: Json, launch: Launch) -> list[tuple[str, str, str]]:
+def _handlers(hooks: Json, launch: Launch) -> list[tuple[str, str, str]]:
     """(event, `<event>:<group>:<handler>` as Codex writes it, hash) of each hook of ours."""
     found = []
-    hooks = settings.get("hooks") if isinstance(settings, Mapping) else None
     for event, groups in hooks.items() if isinstance(hooks, Mapping) else ():
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         for at, group in enumerate(groups if isinstance(groups, list) else ()):
@@ -81,20 +77,11 @@ def _handlers(settings: Json, launch: Launch) -> list[tuple[str, str, str]]:
     return found
 
 
-def _states(settings: Json, hooks_file: Path) -> dict[str, Mapping[str, Json]]:
+def _states(states: Json, hooks_file: str) -> dict[str, Mapping[str, Json]]:
     """What Codex remembers of the hooks of that file, by `<event>:<group>:<handler>`."""
-    hooks = settings.get("hooks") if isinstance(settings, Mapping) else None
-    states = hooks.get("state") if isinstance(hooks, Mapping) else None
     found: dict[str, Mapping[str, Json]] = {}
     for key, state in states.items() if isinstance(states, Mapping) else ():
         path, *place = key.rsplit(":", 3)
-        if isinstance(state, Mapping) and os.path.realpath(path) == os.path.realpath(hooks_file):
+        if isinstance(state, Mapping) and is_same_place(path, hooks_file):
             found[":".join(place)] = state
     return found
-
-
-def _read(path: Path, syntax: Syntax) -> Json:
-    try:
-        return opened(look(path).text, syntax).value()
-    except Refused:
-        return None  # the check of the files says why

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from ai_memory.config import Loaded, load
 from ai_memory.config_table import Config
 from ai_memory.diagnosis.entries import Entry, entries_of
 from ai_memory.diagnosis.recorded import Compared, compare
 from ai_memory.errors import MemoryFault
+from ai_memory.harnesses.edits import Json, Syntax
 from ai_memory.harnesses.launch import Launch
-from ai_memory.harnesses.machine import Machine
+from ai_memory.harnesses.machine import Machine, Place
 from ai_memory.harnesses.record import Harness
 from ai_memory.harnesses.registry import HARNESSES
 from ai_memory.store import wired
@@ -17,6 +19,8 @@ from ai_memory.store.memory import Memory
 from ai_memory.store.wired import Wired
 from ai_memory.text.times import DAY_US
 from ai_memory.wiring.agents import Desk
+from ai_memory.wiring.documents import Refused, opened
+from ai_memory.wiring.files import look
 from ai_memory.wiring.here import machine_here
 
 
@@ -94,9 +98,16 @@ class Ground:
         """Sessions of these agents by their own records, and here. *Errors*: StoreFault."""
         return compare(self.memory, self.harnesses, since_us=self.since_us)
 
-    def entries_for(self, harness: Harness, what: str = "") -> list[Entry]:
-        return [one for one in self.entries if one.harness is harness and what in ("", one.what)]
+    def entries_for(self, harness: Harness, what: str) -> list[Entry]:
+        return [one for one in self.entries if one.harness is harness and one.what == what]
 
     def is_wired(self, agent: str) -> bool:
         """Whether hooks of ours stand in that agent's files, whatever their state."""
         return any(one.harness.id == agent and one.what == "hooks" and one.commands for one in self.everywhere)
+
+    def told(self, place: Place, syntax: Syntax, keys: tuple[str, ...]) -> Json:
+        """What stands there in an agent's own file; None also where it cannot be read: the check of files says why."""
+        try:
+            return opened(look(Path(place.at(self.machine))).text, syntax).value(keys)
+        except Refused:
+            return None

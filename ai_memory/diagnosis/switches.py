@@ -7,10 +7,7 @@ from pathlib import Path
 from ai_memory.diagnosis.finding import Finding, Severity
 from ai_memory.diagnosis.ground import Ground
 from ai_memory.harnesses.edits import Json, Syntax
-from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Harness, Listing, Switch
-from ai_memory.wiring.documents import Refused, opened
-from ai_memory.wiring.files import look
 
 _WARNING, _NOTE = Severity.WARNING, Severity.NOTE
 
@@ -30,7 +27,7 @@ def switched_off(ground: Ground) -> Iterator[Finding]:
 
 
 def _is_off(ground: Ground, switch: Switch) -> bool:
-    found = _value(ground, switch.place, switch.syntax, switch.keys)
+    found = ground.told(switch.place, switch.syntax, switch.keys)
     if isinstance(switch.value, str) and isinstance(found, list):
         return switch.value in found
     return found == switch.value and type(found) is type(switch.value)
@@ -39,7 +36,7 @@ def _is_off(ground: Ground, switch: Switch) -> bool:
 def _is_listed(ground: Ground, listing: Listing) -> bool:
     """Whether the list holds the data dir or a folder above it."""
     root = os.path.realpath(ground.memory.data_dir.root)
-    listed = _value(ground, listing.place, Syntax.JSON, listing.keys)
+    listed = ground.told(listing.place, Syntax.JSON, listing.keys)
     paths = (
         [os.path.realpath(_at_home(ground, one)) for one in listed if isinstance(one, str)]
         if isinstance(listed, list)
@@ -85,7 +82,7 @@ def _plugin(ground: Ground, harness: Harness) -> str:
     """Name of a plugin that is switched on and named like us; empty where none is."""
     if harness.plugins is None:
         return ""
-    found = _value(ground, harness.plugins.place, harness.plugins.syntax, harness.plugins.keys)
+    found = ground.told(harness.plugins.place, harness.plugins.syntax, harness.plugins.keys)
     if not isinstance(found, Mapping):
         return ""
     named = [name for name, told in found.items() if "ai-memory" in name.partition("@")[0] and _is_on(told)]
@@ -94,10 +91,3 @@ def _plugin(ground: Ground, harness: Harness) -> str:
 
 def _is_on(told: Json) -> bool:
     return told.get("enabled", True) is True if isinstance(told, Mapping) else told is True
-
-
-def _value(ground: Ground, place: Place, syntax: Syntax, keys: tuple[str, ...]) -> Json:
-    try:
-        return opened(look(Path(place.at(ground.machine))).text, syntax).value(keys)
-    except Refused:
-        return None

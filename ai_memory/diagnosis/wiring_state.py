@@ -70,6 +70,7 @@ def _is_ours(command: Written, launch: Launch) -> bool:
 
 
 def is_same_place(one: str, other: str) -> bool:
+    """Whether two paths lead to one file or folder."""
     return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
