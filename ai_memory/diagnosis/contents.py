@@ -69,7 +69,7 @@ def state(ground: Ground) -> Iterator[Finding]:
 def backup(ground: Ground) -> Iterator[Finding]:
     """Whether a copy is known to be whole that is not much older than the memory itself."""
     memory = ground.memory
-    month_ago = memory.clock() - UNSAVED_US
+    month_ago = ground.now_us - UNSAVED_US
     made_at = born.since(memory.data_dir, "wiki")
     if made_at is None or made_at > rfc3339(month_ago):
         return

@@ -16,6 +16,7 @@ from ai_memory.harnesses.record import Harness
 from ai_memory.harnesses.registry import HARNESSES
 from ai_memory.store import wired
 from ai_memory.store.memory import Memory
+from ai_memory.store.spool import Spool, SpoolCounts
 from ai_memory.store.wired import Wired
 from ai_memory.text.times import DAY_US
 from ai_memory.wiring.agents import Desk
@@ -34,9 +35,15 @@ class Ground:
     named: tuple[Harness, ...] = ()
     """The agents that were asked about; none: those that are here, or were wired."""
 
-    @property
-    def since_us(self) -> int:
-        return self.memory.clock() - self.days * DAY_US
+    @cached_property
+    def now_us(self) -> int:
+        """When the diagnosis began to ask (decision C7)."""
+        return self.memory.clock()
+
+    @cached_property
+    def spool(self) -> SpoolCounts:
+        """What lies in the spool. *Errors*: OSError."""
+        return Spool(self.memory.data_dir).counts()
 
     @cached_property
     def loaded(self) -> Loaded:
@@ -96,7 +103,7 @@ class Ground:
     @cached_property
     def compared(self) -> Compared:
         """Sessions of these agents by their own records, and here. *Errors*: StoreFault."""
-        return compare(self.memory, self.harnesses, since_us=self.since_us)
+        return compare(self.memory, self.harnesses, since_us=self.now_us - self.days * DAY_US)
 
     def entries_for(self, harness: Harness, what: str) -> list[Entry]:
         return [one for one in self.entries if one.harness is harness and one.what == what]

@@ -36,7 +36,9 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("quarantine", "memory", "what could not be applied", waiting.quarantine, ("quarantine",)),
     Check("drain", "memory", "the last drain", waiting.last_drain, ("drain-failed",)),
-    Check("capture", "memory", "whether capture is on", waiting.left_out, ("capture-off", "capture-owner", "paused")),
+    Check(
+        "capture", "memory", "whether capture is on", configured.left_out, ("capture-off", "capture-owner", "paused")
+    ),
     Check("wiki", "memory", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
     Check("state", "memory", "state.db", contents.state, ("state-damaged", "state-large")),
     Check("backup", "memory", "the last backup", contents.backup, ("backup-none", "backup-old")),

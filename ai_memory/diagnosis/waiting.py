@@ -1,7 +1,6 @@
 """What hooks left for the drain: how much waits since when, what was lost or not applied; and who writes."""
 
 import os
-import shlex
 import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,10 +8,9 @@ from typing import TYPE_CHECKING
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
 from ai_memory.diagnosis.finding import Finding, Repair, Severity
-from ai_memory.hook_pause import read_pauses
 from ai_memory.hook_process import is_running
 from ai_memory.store import state
-from ai_memory.store.spool import Spool, SpoolCounts
+from ai_memory.store.spool import SpoolCounts
 from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
@@ -29,10 +27,9 @@ _DRAIN = "ai-memory drain"
 
 def spool(ground: "Ground") -> Iterator[Finding]:
     """What waits, and what was given up for want of room."""
-    counts = Spool(ground.memory.data_dir).counts()
-    yield from waiting(counts, ground.config, now_us=ground.memory.clock())
-    if counts.dropped:
-        sentence = f"{counts.dropped} tool events were given up, ever, because the spool was full"
+    yield from waiting(ground.spool, ground.config, now_us=ground.now_us)
+    if ground.spool.dropped:
+        sentence = f"{ground.spool.dropped} tool events were given up, ever, because the spool was full"
         fix = "ai-memory config set hook_spool.max_mib 1024, if it happens again"
         yield Finding("spool-dropped", _NOTE, sentence, fix)
 
@@ -59,7 +56,7 @@ def waiting(counts: SpoolCounts, config: Config, *, now_us: int) -> Iterator[Fin
 
 def quarantine(ground: "Ground") -> Iterator[Finding]:
     """Events that could not be applied."""
-    aside = Spool(ground.memory.data_dir).counts().quarantined
+    aside = ground.spool.quarantined
     if aside:
         yield Finding("quarantine", _WARNING, f"{aside} events could not be applied", "ai-memory quarantine list")
 
@@ -80,7 +77,7 @@ def lock(ground: "Ground") -> Iterator[Finding]:
     is_here = holder is not None and holder.host == socket.gethostname()
     is_alive = holder is not None and (not is_here or is_running(holder.pid)) and holder.pid != os.getpid()
     if holder is not None and is_alive:
-        age_us = memory.clock() - holder.since_us
+        age_us = ground.now_us - holder.since_us
         severity = _WARNING if age_us > LONG_WRITE_US else _NOTE
         end = f"kill {holder.pid}, if it hangs: nothing is lost by it" if is_here else f"look at {holder.host}"
         yield Finding("lock-held", severity, f"a command is writing: {holder}", f"wait for it; {end}")
@@ -88,21 +85,3 @@ def lock(ground: "Ground") -> Iterator[Finding]:
     if memory.data_dir.pending.exists():
         sentence = "a killed command left a change that is recorded and could not be finished"
         yield Finding("change-unfinished", _WARNING, sentence, "mend what is told of the wiki, then ai-memory status")
-
-
-def left_out(ground: "Ground") -> Iterator[Finding]:
-    """What in this environment keeps hooks from keeping anything. Agents started from here inherit it."""
-    environ = ground.memory.caller.environ
-    if environ.get("AI_MEMORY_CAPTURE", "").strip().lower() in ("off", "0", "false", "no"):
-        sentence = "AI_MEMORY_CAPTURE is off: hooks of agents that are started from here keep nothing"
-        yield Finding("capture-off", _WARNING, sentence, "unset AI_MEMORY_CAPTURE")
-    owner = environ.get("AI_MEMORY_CAPTURE_OWNER", "").strip()
-    if owner not in ("", "ai-memory"):
-        sentence = f"AI_MEMORY_CAPTURE_OWNER names {shlex.quote(owner)}: hooks that are installed here keep nothing"
-        yield Finding("capture-owner", _WARNING, sentence, "unset AI_MEMORY_CAPTURE_OWNER, unless that is meant")
-    pauses = read_pauses(str(ground.memory.data_dir.root), ground.memory.clock())
-    if pauses.fault:
-        fix = "ai-memory resume --all, which takes it away"
-        yield Finding("paused", _WARNING, f"nothing is captured anywhere, since {pauses.fault}", fix)
-    for pause in pauses.found:
-        yield Finding("paused", _NOTE, f"capture is paused {pause.span}", "ai-memory resume --all")

@@ -24,6 +24,7 @@ from ai_memory.store.snapshot import Figures
 from ai_memory.store.spool import Spool, SpoolCounts
 from ai_memory.store.state import Drain, last_drain, places
 from ai_memory.store.state_sessions import totals
+from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ai_memory.providers.choose import Choice
     from ai_memory.store.memory import Memory
 
-SOON_US = 7 * 86_400 * 1_000_000
+SOON_US = 7 * DAY_US
 KINDS_SHOWN = 6
 FAULTS_SHOWN = 5
 """Broken pages that are named; of more only the number is told."""
@@ -177,7 +178,7 @@ def status(
     counted = Spool(memory.data_dir).counts()
     spool = _spool(counted, settings)
     index = IndexState(indexed, head, indexed != head)
-    late = tuple(waiting(counted, settings, now_us=memory.clock()))
+    late = tuple(waiting(counted, settings, now_us=now_us))
     problems += _degraded(memory, late, spool, drain, index, faults)
     capture = capture_state(memory)
     told = _one_line(scope, mine if scope else held.pages, spool, capture, problems) if line else None
