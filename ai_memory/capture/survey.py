@@ -106,7 +106,7 @@ def survey(memory: Memory, wanted: Wanted, attribution: Attribution, progress: P
             if candidate is None or candidate.session in names:
                 continue
             names.add(candidate.session)
-            if connection is not None and is_known(connection, candidate):
+            if connection is not None and is_known(connection, candidate.session):
                 seen.known += 1
                 if not wanted.takes_known or state.is_purged(connection, candidate.session):
                     continue
@@ -163,10 +163,9 @@ def _is_id(native: str) -> bool:
     return 0 < len(native) <= MAX_SESSION and native.isprintable()
 
 
-def is_known(connection: Connection, candidate: Candidate) -> bool:
+def is_known(connection: Connection, session: str) -> bool:
     """Whether that session was brought in, or was purged and may not come back."""
-    known = state_sessions.session(connection, candidate.session) is not None
-    return known or state.is_purged(connection, candidate.session)
+    return state_sessions.session(connection, session) is not None or state.is_purged(connection, session)
 
 
 def roots_of(attribution: Attribution, cwd: str) -> tuple[str, ...]:

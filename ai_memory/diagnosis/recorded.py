@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ai_memory.capture.spooled import session_uuid
-from ai_memory.capture.survey import around_of
+from ai_memory.capture.survey import around_of, is_known
 from ai_memory.harnesses.record import Harness
-from ai_memory.store import state, state_sessions
 from ai_memory.store.driver import Connection
 from ai_memory.store.memory import Memory
 from ai_memory.store.session_lookup import AgentSessions, by_agent
@@ -61,9 +60,5 @@ def _local(memory: Memory, agent: str, since_us: int, connection: Connection | N
         header = source.header(one, around)
         if header is not None and header.native_id and not header.is_subagent:
             sessions.add(session_uuid(agent, header.native_id))
-    captured = sum(1 for one in sessions if connection is not None and _is_here(connection, one))
+    captured = sum(1 for one in sessions if connection is not None and is_known(connection, one))
     return Local(len(sessions), captured, is_whole=len(found) <= MOST_SESSIONS)
-
-
-def _is_here(connection: Connection, session: str) -> bool:
-    return state_sessions.session(connection, session) is not None or state.is_purged(connection, session)
