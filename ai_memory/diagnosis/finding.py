@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ai_memory.diagnosis.ground import Ground
@@ -57,7 +57,6 @@ class Check:
     """One look at one thing."""
 
     name: str
-    group: Literal["memory", "agents"]
     title: str
     look: "Callable[[Ground], Iterable[Finding]]"
     codes: tuple[str, ...]

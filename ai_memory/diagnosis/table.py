@@ -12,51 +12,44 @@ from ai_memory.store import driver
 CHECKS: tuple[Check, ...] = (
     Check(
         "data-dir",
-        "memory",
         "the data dir",
         place.presence,
         ("no-memory", "data-dir-unreadable", "part-lost"),
     ),
     Check(
         "rights",
-        "memory",
         "owner and rights",
         place.rights,
         ("data-dir-read-only", "data-dir-owner", "data-dir-open"),
     ),
-    Check("disk", "memory", "the disk", place.disk, ("network-disk", "synced-disk", "disk-full", "disk-low")),
-    Check("config", "memory", "settings", configured.settings, ("config-invalid", "variable-unknown")),
-    Check("markers", "memory", "markers of this folder", configured.markers, ("marker-invalid", "marker-ignored")),
+    Check("disk", "the disk", place.disk, ("network-disk", "synced-disk", "disk-full", "disk-low")),
+    Check("config", "settings", configured.settings, ("config-invalid", "variable-unknown")),
+    Check("markers", "markers of this folder", configured.markers, ("marker-invalid", "marker-ignored")),
     Check(
         "spool",
-        "memory",
         "what waits",
         waiting.spool,
         ("spool-waits", "spool-old", "spool-full", "spool-dropped"),
     ),
-    Check("quarantine", "memory", "what could not be applied", waiting.quarantine, ("quarantine",)),
-    Check("drain", "memory", "the last drain", waiting.last_drain, ("drain-failed",)),
-    Check(
-        "capture", "memory", "whether capture is on", configured.left_out, ("capture-off", "capture-owner", "paused")
-    ),
-    Check("wiki", "memory", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
-    Check("state", "memory", "state.db", contents.state, ("state-damaged", "state-large")),
-    Check("backup", "memory", "the last backup", contents.backup, ("backup-none", "backup-old")),
-    Check("index", "memory", "the index", contents.index, ("index-behind", "pages-faulty")),
+    Check("quarantine", "what could not be applied", waiting.quarantine, ("quarantine",)),
+    Check("drain", "the last drain", waiting.last_drain, ("drain-failed",)),
+    Check("capture", "whether capture is on", configured.left_out, ("capture-off", "capture-owner", "paused")),
+    Check("wiki", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
+    Check("state", "state.db", contents.state, ("state-damaged", "state-large")),
+    Check("backup", "the last backup", contents.backup, ("backup-none", "backup-old")),
+    Check("index", "the index", contents.index, ("index-behind", "pages-faulty")),
     # after the index: looking at it finishes a change that a killed command left, where that can be done
-    Check("lock", "memory", "who writes", waiting.lock, ("lock-held", "change-unfinished")),
-    Check("sqlite", "memory", "SQLite", contents.sqlite, ("sqlite-extension",)),
+    Check("lock", "who writes", waiting.lock, ("lock-held", "change-unfinished")),
+    Check("sqlite", "SQLite", contents.sqlite, ("sqlite-extension",)),
     Check(
         "embedder",
-        "memory",
         "vectors",
         contents.embedder,
         ("embedder-unusable", "vectors-missing", "vectors-former"),
     ),
-    Check("leftovers", "memory", "half-written files", place.half_written, ("leftovers",)),
+    Check("leftovers", "half-written files", place.half_written, ("leftovers",)),
     Check(
         "files",
-        "agents",
         "hooks and MCP entries",
         wiring_state.files,
         (
@@ -68,27 +61,24 @@ CHECKS: tuple[Check, ...] = (
             "wiring-refused",
         ),
     ),
-    Check("texts", "agents", "instructions and skills", wiring_state.texts, ("texts-old",)),
-    Check("data-dirs", "agents", "named data dirs", wiring_state.data_dirs, ("data-dirs-several",)),
-    Check("answers", "agents", "written commands, run once", wiring_state.answers, ("no-answer",)),
+    Check("texts", "instructions and skills", wiring_state.texts, ("texts-old",)),
+    Check("data-dirs", "named data dirs", wiring_state.data_dirs, ("data-dirs-several",)),
+    Check("answers", "written commands, run once", wiring_state.answers, ("no-answer",)),
     Check(
         "trust",
-        "agents",
         "approval of hooks in Codex",
         codex_trust.trust,
         ("codex-untrusted", "codex-changed", "codex-off"),
     ),
-    Check("switches", "agents", "switches of agents", switches.switched_off, ("hooks-switched-off", "must-list")),
+    Check("switches", "switches of agents", switches.switched_off, ("hooks-switched-off", "must-list")),
     Check(
         "doubles",
-        "agents",
         "events told twice",
         switches.doubles,
         ("hooks-twice", "plugin-and-hooks", "runs-others-hooks"),
     ),
     Check(
         "sessions",
-        "agents",
         "sessions of agents",
         sessions.captured,
         ("sessions-uncaptured", "sessions-missing", "records-unread"),
@@ -98,6 +88,8 @@ CHECKS: tuple[Check, ...] = (
 
 UNCHECKED = "not-checked"
 """Code of what could not be looked at, whichever check it was."""
+HINDRANCES: tuple[type[Exception], ...] = (MemoryFault, OSError, ValueError, *driver.FAULTS)
+"""What may keep a check from looking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +110,11 @@ def _looked(check: Check, ground: Ground) -> tuple[Finding, ...]:
     found: list[Finding] = []
     try:
         found.extend(check.look(ground))
-    except MemoryFault as fault:
-        found.append(_unchecked(check, fault.message.rstrip("."), fault.hint))
-    except driver.FAULTS as fault:
-        found.append(_unchecked(check, str(fault)))
-    except (OSError, ValueError) as fault:
-        found.append(_unchecked(check, str(fault)))
+    except HINDRANCES as fault:
+        found.append(_unchecked(check, fault))
     return tuple(found)
 
 
-def _unchecked(check: Check, why: str, hint: str = "") -> Finding:
+def _unchecked(check: Check, fault: Exception) -> Finding:
+    why, hint = (fault.message.rstrip("."), fault.hint) if isinstance(fault, MemoryFault) else (str(fault), "")
     return Finding(UNCHECKED, Severity.UNCHECKED, f"{check.title} could not be checked: {why}", hint)

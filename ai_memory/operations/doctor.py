@@ -9,14 +9,12 @@ from ai_memory.clock import rfc3339
 from ai_memory.diagnosis.finding import Finding, Severity
 from ai_memory.diagnosis.ground import Ground
 from ai_memory.diagnosis.recorded import Compared
-from ai_memory.diagnosis.table import CHECKS, Looked, diagnose
+from ai_memory.diagnosis.table import CHECKS, HINDRANCES, Looked, diagnose
 from ai_memory.diagnosis.wiring_state import Standing, named_data_dirs, worst
-from ai_memory.errors import MemoryFault
 from ai_memory.harnesses.record import Harness
 from ai_memory.operations.field import Field
 from ai_memory.operations.repair import Repaired, repair
 from ai_memory.operations.setup import no_progress
-from ai_memory.store import driver
 from ai_memory.wiring.agents import Desk
 
 if TYPE_CHECKING:
@@ -160,9 +158,7 @@ def _compared(ground: Ground) -> Compared:
     """Nothing where it cannot be had: the check of sessions says why."""
     try:
         return ground.compared
-    except driver.FAULTS:
-        return Compared()
-    except (MemoryFault, OSError):
+    except HINDRANCES:
         return Compared()
 
 
@@ -171,8 +167,8 @@ def _agent_row(harness: Harness, ground: Ground, seen: Compared) -> AgentRow:
     return AgentRow(
         agent=harness.id,
         title=harness.title,
-        hooks=_standing(harness.hooks is not None, ground, harness, "hooks"),
-        mcp=_standing(harness.mcp is not None, ground, harness, "mcp"),
+        hooks=_standing(ground, harness, "hooks") if harness.hooks else "",
+        mcp=_standing(ground, harness, "mcp") if harness.mcp else "",
         local_sessions=local.sessions if local else None,
         captured_sessions=local.captured if local else None,
         sessions=here.sessions if here else 0,
@@ -180,9 +176,7 @@ def _agent_row(harness: Harness, ground: Ground, seen: Compared) -> AgentRow:
     )
 
 
-def _standing(is_taken: bool, ground: Ground, harness: Harness, what: str) -> str:
-    if not is_taken:
-        return ""
+def _standing(ground: Ground, harness: Harness, what: str) -> str:
     return worst(ground.entries_for(harness, what), ground.launch) or Standing.ABSENT.value
 
 
