@@ -123,13 +123,12 @@ def _apply_session(
     batch.repeated += len(events) - len(new)
     if not new:
         return
-    place = place_of(new[0]) if session is None else None
-    if place is not None and state.is_before_purge(
-        connection, place.scope.workspace, place.scope.project, new[0].at_us
-    ):
-        state_sessions.note_purged(connection, session_id, at_us=new[0].at_us)
-        return
-    session = session or _opened(new[0], place or place_of(new[0]))
+    if session is None:
+        place = place_of(new[0])
+        if state.is_before_purge(connection, place.scope.workspace, place.scope.project, new[0].at_us):
+            state_sessions.note_purged(connection, session_id, at_us=new[0].at_us)
+            return
+        session = _opened(new[0], place)
     session = replace(advance(session, new), process=_process([*recent, *new]))
     if any(event.kind in _PAUSING for event in new):
         here = place_of(next((event for event in reversed(new) if event.cwd), new[-1]))
