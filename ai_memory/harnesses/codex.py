@@ -5,6 +5,7 @@ from ai_memory.harnesses.launch import Launch
 from ai_memory.harnesses.machine import Place
 from ai_memory.harnesses.record import Form, Harness, HookFile, McpFile, Plugins, Proof, Switch
 from ai_memory.harnesses.shapes import claude_nested
+from ai_memory.harnesses.shapes_events import stdio
 
 _FOLDER = "{home}/.codex"
 _VARIABLE = "CODEX_HOME"
@@ -12,8 +13,7 @@ _SETTINGS = Place(f"{_FOLDER}/config.toml", _VARIABLE, _FOLDER)
 
 
 def _entry(launch: Launch) -> Json:
-    program, *words = launch.bridge_argv("codex")
-    return {"command": program, "args": words}
+    return stdio(launch, "codex")
 
 
 CODEX = Harness(
