@@ -1,15 +1,15 @@
 """Copies of agents' settings, all in one archive, and back."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import MemoryFault, NotFound, StoreFault, UsageFault
+from ai_memory.errors import MemoryFault, NotFound, StoreFault
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field
+from ai_memory.operations.named_paths import named_path, new_archive
 from ai_memory.operations.wiring import Agents, Apply, changed_agents
 from ai_memory.operations.wiring_rows import Wiring, done_rows, file_row, wiring_text
 from ai_memory.plainfile import read_plain
@@ -72,7 +72,7 @@ def backup_agents(
     if not kept:
         return BackedUp((), None, tuple(gaps))
     now_us = memory.clock()
-    archive = _target(memory, output, now_us)
+    archive = new_archive(memory, output, at_us=now_us, stem=_STEM)
     memory.create()
     try:
         make_folder(archive.parent)
@@ -81,20 +81,6 @@ def backup_agents(
         raise StoreFault(f"{archive} cannot be written: {fault.strerror or fault}", hint="name another one") from fault
     told = memory.tell("backup-agents", subject=archive.name)
     return BackedUp(tuple(rows), str(archive), (*gaps, *told))
-
-
-def _target(memory: "Memory", output: str | None, at_us: int) -> Path:
-    """Where to write: never over a file that is there. *Errors*: UsageFault."""
-    from ai_memory.store.backup import new_name  # the git library comes with the call, not with help and schema
-
-    if output is None:
-        return new_name(memory.data_dir.backups, at_us=at_us, stem=_STEM)
-    path = Path(memory.caller.cwd or memory.caller.home) / Path(output).expanduser()
-    if path.is_dir():
-        return new_name(path, at_us=at_us, stem=_STEM)
-    if os.path.lexists(path):
-        raise UsageFault(f"{path} is there already", hint="name another file, or a folder")
-    return path
 
 
 def backed_up_text(result: BackedUp) -> str:
@@ -145,7 +131,7 @@ def restored_text(result: Wiring) -> str:
 
 def _newest(memory: "Memory", archive: str | None) -> Path | None:
     if archive is not None:
-        return Path(memory.caller.cwd or memory.caller.home) / Path(archive).expanduser()
+        return named_path(memory, archive)
     found = memory.data_dir.backups.glob(f"{_STEM}-*.zip")
     return max(found, key=lambda path: (path.stem.partition("Z")[0], len(path.stem), path.stem), default=None)
 

@@ -10,6 +10,7 @@ from ai_memory.errors import MemoryFault, NotFound, StoreFault, UsageFault
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field
+from ai_memory.operations.named_paths import named_path, new_archive
 from ai_memory.operations.setup import no_progress
 from ai_memory.store.audit import BACKUP_VERIFIED
 
@@ -78,16 +79,8 @@ def backup(
 
 
 def _target(memory: "Memory", output: str | None) -> Path:
-    from ai_memory.store import backup as making  # the git library comes with the call, not with help and schema
-
-    if output is None:
-        return making.new_name(memory.data_dir.backups, at_us=memory.clock())
-    path = Path(memory.caller.cwd or memory.caller.home) / Path(output).expanduser()
-    if path.is_dir():
-        path = making.new_name(path, at_us=memory.clock())
-    if path.exists():
-        raise UsageFault(f"{path} is there already", hint="name another file, or a folder")
-    if path.resolve().is_relative_to(memory.data_dir.wiki.resolve()):
+    path = new_archive(memory, output, at_us=memory.clock())
+    if output is not None and path.resolve().is_relative_to(memory.data_dir.wiki.resolve()):
         raise UsageFault(f"{path} lies in the wiki", hint="name a place outside of it")
     return path
 
@@ -190,14 +183,14 @@ def restore(
 
 
 def _named(memory: "Memory", archive: str | None) -> Path:
-    from ai_memory.store import backup as making  # as above
+    from ai_memory.store import backup as making  # the git library comes with the call, not with help and schema
 
     if archive is None:
         newest = making.archives(memory.data_dir.backups)
         if not newest:
             raise NotFound(f"no archive in {memory.data_dir.backups}", hint="name one: ai-memory restore FILE")
         return newest[0]
-    path = Path(memory.caller.cwd or memory.caller.home) / Path(archive).expanduser()
+    path = named_path(memory, archive)
     if not path.is_file():
         raise NotFound(f"there is no file {path}", hint="`ai-memory backup` makes archives")
     return path

@@ -15,6 +15,7 @@ from ai_memory.model import Scope
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
+from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.unscoped import resolve_for
@@ -87,7 +88,7 @@ def _is_ours(path: str) -> bool:
 
 def new_folder(memory: "Memory", folder: str) -> Path:
     """The folder to make. Errors: UsageFault where something is in it already, or where it lies in the wiki."""
-    target = Path(memory.caller.cwd or memory.caller.home) / Path(folder).expanduser()
+    target = named_path(memory, folder)
     if os.path.lexists(target) and (target.is_symlink() or not target.is_dir() or any(target.iterdir())):
         raise UsageFault(f"{target} is there already and not empty", hint="name a folder that is not there yet")
     if target.resolve().is_relative_to(memory.data_dir.root.resolve()):

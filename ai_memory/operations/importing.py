@@ -13,6 +13,7 @@ from ai_memory.model import PageRef, Sanitized, Scope
 from ai_memory.operations.cleaning import patterns, refuse_secrets, told_changes
 from ai_memory.operations.export import FORMAT, MANIFEST
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.rows import Address, label_from
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
@@ -103,7 +104,7 @@ def import_pages(
     """Take a folder of markdown files in as pages: an Obsidian vault, a tree of docs, or what `export` wrote.
     Links follow, odd names and files are told. A second run changes nothing.
     """
-    source = Path(memory.caller.cwd or memory.caller.home) / Path(folder).expanduser()
+    source = named_path(memory, folder)
     refuse_secrets(memory, into=into)
     if not source.is_dir():
         raise UsageFault(f"{source} is no folder", hint="name a folder of markdown files")

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field
+from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.setup import init
 from ai_memory.operations.wiring_rows import Wiring, done_rows, file_row, note_rows, wiring_text
 from ai_memory.store import wired
@@ -160,7 +160,7 @@ def _wishes(
     target: str,
 ) -> tuple[list[Wish], list[Note]]:
     if target:
-        path = Path(memory.caller.cwd or memory.caller.home) / Path(target).expanduser()
+        path = named_path(memory, target)
         return checkout_wishes(str(path.parent), (path.name,)), []
     wishes: list[Wish] = []
     notes: list[Note] = []
