@@ -21,9 +21,10 @@ from ai_memory.plainfile import open_plain, read_plain
 from ai_memory.store import born, driver, state_schema
 from ai_memory.store.addresses import folder_of, is_ours, is_utf8, meta_project, page_ref
 from ai_memory.store.archive import Manifest, Packer, is_kept
+from ai_memory.store.checkup import database_faults
 from ai_memory.store.desk import Desk
 from ai_memory.store.driver import Connection
-from ai_memory.store.filesystem import make_folder, sync_folder
+from ai_memory.store.filesystem import make_folder, open_new, sync_folder
 from ai_memory.store.gitindex import GitIndex
 from ai_memory.store.head import read_head
 from ai_memory.store.state_sessions import totals
@@ -60,7 +61,7 @@ def make(desk: Desk, target: Path, progress: Progress) -> Made:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         make_folder(target.parent)
-        with os.fdopen(_new_private(temporary), "wb") as out:
+        with os.fdopen(open_new(temporary), "wb") as out:
             with Packer(out) as packer:
                 made = _Backup(desk, packer, temporary.with_suffix(".state")).run(progress)
             out.flush()
@@ -75,10 +76,6 @@ def make(desk: Desk, target: Path, progress: Progress) -> Made:
         temporary.unlink(missing_ok=True)
     desk.step("backup-named")
     return Made(target, made.manifest, target.stat().st_size, tuple(made.left))
-
-
-def _new_private(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def _refuse_nothing(data_dir: DataDir) -> None:
@@ -217,9 +214,10 @@ class _Backup:
         try:
             with closing(driver.connect(copy)) as target:
                 state.backup(target)
-                found = target.execute("PRAGMA quick_check").fetchone()[0]
-                if found != "ok":
-                    raise StoreFault(f"state.db is damaged: {found}", hint="Keep the file; restore an older backup.")
+                faults = database_faults(target)
+                if faults:
+                    hint = "Keep the file; restore an older backup."
+                    raise StoreFault(f"state.db is damaged: {faults[0]}", hint=hint)
                 sessions, _, observations = totals(target)
                 schema = state_schema.version(target)
             with copy.open("rb") as source:
@@ -227,8 +225,7 @@ class _Backup:
         except driver.DatabaseError as fault:
             raise driver.unreadable(self._data_dir.state, fault) from fault
         finally:
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                Path(f"{copy}{suffix}").unlink(missing_ok=True)
+            driver.remove(copy)
         return schema, {"sessions": sessions, "observations": observations}
 
     def _add_objects(self, progress: Progress) -> None:

@@ -143,7 +143,7 @@ class Cache:
 
 def remove(path: Path) -> None:
     """Drop the file with those beside it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *driver.SIDES):
         with suppress(OSError):
             Path(f"{path}{suffix}").unlink(missing_ok=True)
 

@@ -1,7 +1,6 @@
 """Giving room back to the disk, and beginning anew. Both are asked for by a person, under the writer lock."""
 
 import os
-import secrets
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from ai_memory.errors import LockBusy, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.store import driver, purge, state
+from ai_memory.store.filesystem import aside
 
 GIT_TIMEOUT_S = 1800
 
@@ -112,12 +112,12 @@ def empty(data_dir: DataDir, *, step: Callable[[str], None]) -> None:
 
     Crash: each part is there whole or gone; say it again for the rest.
     """
-    aside = data_dir.root / f".restore-{secrets.token_hex(4)}"
-    aside.mkdir(mode=0o700)
+    away = aside(data_dir.root)
+    away.mkdir(mode=0o700)
     for one in content(data_dir):
-        one.path.rename(aside / one.path.name)
+        one.path.rename(away / one.path.name)
         step("reset-part")
-    shutil.rmtree(aside)
+    shutil.rmtree(away)
 
 
 def _is(found: str, name: str) -> bool:

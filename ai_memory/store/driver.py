@@ -45,6 +45,9 @@ FAULTS: tuple[type[Exception], ...] = (DatabaseError, UnicodeDecodeError)
 Mode = Literal["rw", "ro", "immutable"]
 BUSY_TIMEOUT_MS = 5_000
 
+SIDES = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite keeps beside a database."""
+
 
 def connect(path: Path, *, mode: Mode = "rw", durable: bool = False) -> Connection:
     """A connection in autocommit mode. `rw` creates the file; `immutable` reads without locks or side files.
@@ -78,6 +81,12 @@ def _open(uri: str) -> Connection:
     # no connection is ever used by two threads at once.
     connection: Connection = _sqlite.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     return connection
+
+
+def remove(path: Path) -> None:
+    """Remove a database with its side files, those that are there. *Errors*: OSError."""
+    for suffix in ("", *SIDES):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 def load_vector_functions(connection: Connection) -> bool:

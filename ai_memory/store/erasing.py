@@ -17,7 +17,7 @@ from dulwich.objects import ObjectID
 
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
-from ai_memory.store import compacting, indexing
+from ai_memory.store import compacting, driver, indexing
 from ai_memory.store.objects import loose_object
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool, event_id
@@ -82,8 +82,7 @@ def scrub_databases(data_dir: DataDir, *, at_us: int) -> None:
     indexing.discard(data_dir)
     for old in data_dir.root.glob("index-*.db*"):
         old.unlink(missing_ok=True)
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{data_dir.cache}{suffix}").unlink(missing_ok=True)
+    driver.remove(data_dir.cache)
 
 
 # --- proving ---

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import threading
 import time
@@ -17,6 +18,9 @@ NETWORK_FILESYSTEMS = frozenset(
 
 SYNCED_FOLDERS = ("Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "Mobile Documents", "iCloud Drive", "pCloud")
 """Folder names under which a sync client rewrites files behind our back."""
+
+ASIDE = re.compile(r"\.restore-[0-9a-f]{8}")
+"""Names that `aside` gives."""
 
 
 def is_network(folder: Path) -> bool:
@@ -154,6 +158,16 @@ def sync_below(folder: Path) -> None:
             with (Path(here) / name).open("rb+") as file:
                 os.fsync(file.fileno())
         sync_folder(Path(here))
+
+
+def aside(root: Path) -> Path:
+    """A new name in the data dir for a folder of what comes or goes in one piece, as `ASIDE` knows it."""
+    return root / f".restore-{os.urandom(4).hex()}"
+
+
+def open_new(path: Path) -> int:
+    """A descriptor for writing a file that is not there yet, 0600. *Errors*: FileExistsError."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def write_whole(

@@ -66,8 +66,7 @@ def _open(data_dir: DataDir) -> Connection | None:
 
 def discard(data_dir: DataDir) -> None:
     """Remove a damaged index with its side files; the next command makes a new one. Call under the writer lock."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        Path(f"{data_dir.index}{suffix}").unlink(missing_ok=True)
+    driver.remove(data_dir.index)
 
 
 class WriterIndex:
@@ -222,7 +221,7 @@ def build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress
     try:
         return _build(data_dir, wiki, head, progress=progress, step=step)
     except (OSError, driver.DatabaseError) as fault:
-        _remove_building(building_path(data_dir))  # the little room that there is belongs to others
+        driver.remove(building_path(data_dir))  # the little room that there is belongs to others
         raise not_built(data_dir, fault) from fault
 
 
@@ -235,7 +234,7 @@ def not_built(data_dir: DataDir, fault: Exception) -> StoreFault:
 def _build(data_dir: DataDir, wiki: Wiki, head: str | None, *, progress: Progress, step: Step) -> Reindexed:
     started = time.monotonic()
     path = building_path(data_dir)
-    _remove_building(path)
+    driver.remove(path)
     step("rebuild-started")
     files = list(wiki.files(head))
     times = wiki.changed_times(head, wanted=len(files))
@@ -289,10 +288,10 @@ def install(data_dir: DataDir, opened: WriterIndex, *, step: Step) -> None:
         finally:
             source.close()
     except BaseException:
-        _remove_building(path)
+        driver.remove(path)
         raise
     step("rebuild-installed")
-    _remove_building(path)
+    driver.remove(path)
 
 
 def _copy(source: Connection, target: Connection, vanished: Mapping[str, int]) -> None:
@@ -301,17 +300,12 @@ def _copy(source: Connection, target: Connection, vanished: Mapping[str, int]) -
         index.write_vanished(target, vanished)
 
 
-def _remove_building(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
-
-
 def remove_old_schemas(data_dir: DataDir) -> None:
     """Drop index files of other schema numbers that nobody wrote for 7 days."""
     oldest = time.time() - _OLD_SCHEMA_S
     for path in data_dir.root.glob("index-*.db"):
         if path != data_dir.index and path != building_path(data_dir) and path.stat().st_mtime < oldest:
-            _remove_building(path)
+            driver.remove(path)
 
 
 def built_pages(data_dir: DataDir) -> int | None:

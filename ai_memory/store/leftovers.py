@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ai_memory.hook_process import id_of, is_running
 from ai_memory.paths import DataDir
+from ai_memory.store.filesystem import ASIDE
 
 OLD_S = 3_600.0
 """A process id is used again, so age counts too: nothing here is being written for an hour."""
@@ -16,8 +17,6 @@ OLD_S = 3_600.0
 UNPACKED_S = 86_400.0
 """What a restore unpacks is given a day: it is not touched again before all is there."""
 
-_RESTORE = re.compile(r"\.restore-[0-9a-f]{8}")
-"""As `restore.restore` names its folder."""
 _HALF_WRITTEN = re.compile(r"\..+\.(\d+)\.tmp")
 """As `filesystem.write_whole` names them."""
 _SPOOLED = re.compile(r"\.\d{19}-(\d+)-[0-9a-f]{8}\.(?:tmp|json)")
@@ -45,7 +44,7 @@ def _sweep_restores(data_dir: DataDir) -> int:
     if data_dir.restoring.exists():
         return 0
     oldest = time.time() - UNPACKED_S
-    left = [data_dir.root / name for name in _names(data_dir.root) if _RESTORE.fullmatch(name)]
+    left = [data_dir.root / name for name in _names(data_dir.root) if ASIDE.fullmatch(name)]
     gone = [folder for folder in left if folder.lstat().st_mtime < oldest]
     for folder in gone:
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,8 +5,8 @@ Whoever comes next finishes what the log says (docs/storage.md, "Restore").
 
 import json
 import os
-import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -19,12 +19,11 @@ from ai_memory.store import audit, birth, driver, indexing, state_schema
 from ai_memory.store.audit import Mutation
 from ai_memory.store.desk import Desk
 from ai_memory.store.drain_lock import no_drain
-from ai_memory.store.filesystem import make_folder, sync_below, sync_folder, write_whole
+from ai_memory.store.filesystem import ASIDE, aside, make_folder, sync_below, sync_folder, write_whole
 from ai_memory.store.unpacking import Progress, Unpacked, unpack
 from ai_memory.store.writing import writer_lock
 
 FORMAT = 1
-_STAGING = re.compile(r"\.restore-[0-9a-f]{8}")
 
 _SWAPPED = ("config.toml", "paused.json", "wiring", "outbox", "pending", "wiki", "born.json")
 """What is renamed into place, in this order."""
@@ -48,7 +47,7 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
     birth.refuse_bad_place(data_dir, allow_synced=is_forced)
     birth.make_root(data_dir)
     _refuse_data(data_dir, is_forced=is_forced)
-    folder = data_dir.root / f".restore-{os.urandom(4).hex()}"
+    folder = aside(data_dir.root)
     make_folder(folder / "new")
     try:
         unpacked = unpack(archive, folder / "new", progress)
@@ -97,12 +96,10 @@ def _carry_over(data_dir: DataDir, unpacked: Unpacked, told: Mutation) -> tuple[
 def _named(back: list[tuple[str, str]]) -> Iterator[str]:
     """Sessions by their ids; of pages and projects nothing but the number is known."""
     yield from [f"session {name}" for kind, name in back if kind == "session"][:5]
-    for kind in ("page", "project"):
-        number = sum(one == kind for one, _ in back)
-        if number:
-            yield f"{number} {'version' if kind == 'page' else kind}{'s' if number > 1 else ''}" + (
-                " of pages" if kind == "page" else ""
-            )
+    numbers = Counter(kind for kind, _ in back)
+    for kind, noun, whose in (("page", "version", " of pages"), ("project", "project", "")):
+        if numbers[kind]:
+            yield f"{numbers[kind]} {noun}{'s' if numbers[kind] > 1 else ''}{whose}"
 
 
 def _purged(data_dir: DataDir, gaps: list[str]) -> list[tuple[str, str, int]]:
@@ -162,7 +159,7 @@ def _load(data_dir: DataDir) -> _Log | None:
     try:
         record = json.loads(read_plain(data_dir.restoring))
         name, replaced = str(record["folder"]), frozenset(map(str, record["replaced"]))
-        is_ours = record["format"] == FORMAT and _STAGING.fullmatch(name) is not None
+        is_ours = record["format"] == FORMAT and ASIDE.fullmatch(name) is not None
         folder = data_dir.root / name
     except FileNotFoundError:
         return None

@@ -17,7 +17,8 @@ from ai_memory.paths import DataDir
 from ai_memory.store import driver, state_schema
 from ai_memory.store.addresses import meta_project, page_ref
 from ai_memory.store.archive import BadArchive, Manifest, Member, is_kept, is_plain, opened, pieces
-from ai_memory.store.filesystem import make_folder
+from ai_memory.store.checkup import database_faults
+from ai_memory.store.filesystem import make_folder, open_new
 from ai_memory.store.state_sessions import totals
 from ai_memory.store.wiki import Wiki
 
@@ -94,7 +95,7 @@ def _new_file(path: Path, content: Iterator[bytes]) -> None:
     """A file where none was. Errors: BadArchive where two names of an archive mean one file on this disk."""
     try:
         make_folder(path.parent)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        descriptor = open_new(path)
     except (FileExistsError, NotADirectoryError) as fault:
         raise BadArchive(f"two of its files have one place here: {path.name[:80]!r}") from fault
     with os.fdopen(descriptor, "wb") as out:
@@ -181,9 +182,9 @@ def _prove_state(data_dir: DataDir, manifest: Manifest) -> None:
     try:
         with closing(driver.connect(data_dir.state)) as connection:
             state_schema.refuse_newer(connection)
-            said = connection.execute("PRAGMA quick_check").fetchone()[0]
-            if said != "ok":
-                raise BadArchive(f"its state.db is damaged: {said}")
+            faults = database_faults(connection)
+            if faults:
+                raise BadArchive(f"its state.db is damaged: {faults[0]}")
             sessions, _, observations = totals(connection)
     except driver.FAULTS as fault:
         raise BadArchive(f"its state.db cannot be read: {fault}") from fault
