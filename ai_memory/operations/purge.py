@@ -8,21 +8,21 @@ from ai_memory.model import PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.page_state import forget_state
 from ai_memory.operations.read import Tier
-from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
+from ai_memory.operations.relocating import pages_by_session
+from ai_memory.operations.rows import EVERYTHING, VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
-from ai_memory.operations.sessions import SessionName
+from ai_memory.operations.sessions import SessionName, no_session_yet
+from ai_memory.store.addresses import meta_path, meta_project
 from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
-    from ai_memory.store.snapshot import Snapshot
 
 Confirm = Annotated[bool, Field("yes, remove it for good")]
 History = Annotated[bool, Field("also from git's history: every commit is written anew")]
 Verify = Annotated[bool, Field("look through every byte of the data dir afterwards")]
 
 SHOWN = 20
-EVERYTHING = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class _Target:
     refs: list[PageRef] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
-    blobs: set[str] = field(default_factory=set)
-    """What the pages held, in all versions."""
+    blobs: dict[str, None] = field(default_factory=dict)
+    """What the pages held, in all versions: page by page, the newest first."""
 
 
 def forget(
@@ -102,9 +102,7 @@ def forget(
         target.message = f"forget {target.refs[0].path if len(pages) == 1 else f'{len(pages)} pages'}"
     else:
         scope = resolve(memory, workspace, project, write=True, leaves=True)
-    with memory.reading() as snapshot:
-        if not pages:
-            since_us = parse_moment(last, now_us=memory.clock()) if last else None
+        with memory.reading() as snapshot:
             chosen = snapshot.pages(
                 workspace=scope.workspace,
                 project=scope.project,
@@ -112,11 +110,11 @@ def forget(
                 tag=tag,
                 tier=tier,
                 prefix=prefix,
-                since_us=since_us,
+                since_us=parse_moment(last, now_us=memory.clock()) if last else None,
                 sort="path",
                 limit=EVERYTHING,
             ).pages
-            target.refs = [page.ref for page in chosen if query is None or query.casefold() in page.text.casefold()]
+        target.refs = [page.ref for page in chosen if query is None or query.casefold() in page.text.casefold()]
     return _purge(memory, scope, target, confirm=confirm, history=history, verify=verify)
 
 
@@ -134,7 +132,7 @@ def purge_session(
     identifier = _session_id(memory, session)
     target = _Target(f"purge-session {identifier[:8]}", sessions=[identifier])
     with memory.reading() as snapshot:
-        target.refs = _pages_of_session(snapshot, identifier)
+        target.refs = [page.ref for page in pages_by_session(snapshot).get(identifier, ())]
     return _purge(memory, None, target, confirm=confirm, history=history, verify=verify)
 
 
@@ -150,6 +148,8 @@ def purge_project(
     """Remove a project for good: its pages, its sessions and all they captured, what waits.
     Shows what would go; `--confirm` does it. git keeps its pages' versions unless --history.
     """
+    from ai_memory.store import session_lookup
+
     scope = resolve(memory, workspace, name, write=True, leaves=True)
     place = (scope.workspace, scope.project)
     target = _Target(f"purge-project {scope.project}")
@@ -160,13 +160,11 @@ def purge_project(
         is_known = any((one.workspace, one.name) == place for one in snapshot.projects())
     with memory.state_reading() as connection:
         if connection is not None:
-            rows = connection.execute(
-                "SELECT id FROM sessions WHERE workspace = ? AND project = ? ORDER BY id", place
-            ).fetchall()
-            target.sessions = [str(row[0]) for row in rows]
+            its = session_lookup.sessions(connection, session_lookup.SessionFilter(*place))
+            target.sessions = sorted(str(session.id) for session in its)
     if not target.refs and not target.sessions and not is_known:
         raise NotFound(f"no project {'/'.join(place)}", hint="`ai-memory list-projects` lists them")
-    target.paths.add("/".join((*place, "_meta.md")))
+    target.paths.add(meta_path(*place))
     return _purge(memory, scope, target, confirm=confirm, history=history, verify=verify)
 
 
@@ -177,20 +175,10 @@ def _session_id(memory: "Memory", name: str) -> str:
 
     with memory.state_reading() as connection:
         if connection is None:
-            raise NotFound(f"no session {name}", hint="no session was captured yet")
+            raise no_session_yet(name)
         if state.is_purged(connection, name):
             return name
         return find_session(connection, name).id
-
-
-def _pages_of_session(snapshot: "Snapshot", session: str) -> list[PageRef]:
-    """Its own page, and its handoffs."""
-    return [
-        page.ref
-        for kind, key in (("session", "session_id"), ("handoff", "from_session"))
-        for page in snapshot.pages(kind=kind, sort="path", limit=EVERYTHING).pages
-        if page.frontmatter.get(key) == session
-    ]
 
 
 def _purge(
@@ -203,7 +191,8 @@ def _purge(
     for ref in target.refs:
         for one in memory.history(ref, limit=EVERYTHING):
             target.paths.add(one.path.git_path)
-            target.blobs |= {one.version} if one.version else set()
+            if one.version is not None:
+                target.blobs[one.version] = None
     target.paths |= {ref.git_path for ref in target.refs}
     answer = Purged(
         scope,
@@ -250,14 +239,10 @@ def _observations(memory: "Memory", sessions: list[str]) -> int:
 
 def _anything(memory: "Memory", target: _Target) -> bool:
     """Whether there is, or was, something of it."""
-    if target.sessions:
+    if target.sessions or target.blobs:
         return True
     with memory.past() as wiki:
-        if wiki is None:
-            return False
-        return any(wiki.blob_at(wiki.head(), path) for path in target.paths) or any(
-            memory.history(ref, limit=1) for ref in target.refs
-        )
+        return wiki is not None and any(wiki.blob_at(wiki.head(), path) for path in target.paths)
 
 
 def _delete(memory: "Memory", target: _Target) -> str | None:
@@ -272,10 +257,10 @@ def _delete(memory: "Memory", target: _Target) -> str | None:
                 change.delete(ref)
             change.state("audit-forgotten", workspace=ref.workspace, project=ref.project, path=ref.path)
         for path in target.paths:
-            workspace, project, rest = path.split("/", 2)
-            if rest == "_meta.md":
-                change.drop_project(workspace, project)
-                change.state("project-purged", project=purged_project(workspace, project), at_us=memory.clock())
+            place = meta_project(path)
+            if place is not None:
+                change.drop_project(*place)
+                change.state("project-purged", project=purged_project(*place), at_us=memory.clock())
         for blob in sorted(target.blobs):
             change.state("page-purged", blob=blob, at_us=memory.clock())
         for session in target.sessions:
@@ -306,14 +291,12 @@ def _pieces(memory: "Memory", target: _Target) -> list[str]:
         pages = snapshot.pages(sort="path", limit=EVERYTHING).pages
     texts = [page.text for page in pages if page.ref in going]
     with memory.past() as wiki:
-        for ref in target.refs:
-            for one in memory.history(ref, limit=EVERYTHING):
-                if wiki is not None and one.version is not None:
-                    texts.append(wiki.blob(one.version).decode("utf-8", "replace"))
+        if wiki is not None:
+            texts += [wiki.blob(blob).decode("utf-8", "replace") for blob in target.blobs]
     with memory.state_reading() as connection:
         if connection is not None:
             for session in target.sessions:
-                for row in observations(connection, session, kinds=[], limit=EVERYTHING, offset=0):
+                for row in observations(connection, session):
                     texts += [row.text, row.input, row.output]
     return erasing.needles(texts, (page.text for page in pages if page.ref not in going))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from ai_memory.errors import Conflict, MemoryFault
 from ai_memory.model import Page, PageRef, Sanitized
 from ai_memory.operations.page_state import carry_state, forget_state
+from ai_memory.operations.rows import EVERYTHING
 from ai_memory.store.addresses import MOVED_PROJECTS
 from ai_memory.text.links import rewrite_links
 from ai_memory.text.sanitize import sanitize, sanitize_again, sanitize_edit
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 Place = tuple[str, str]
 """Workspace and name of a project."""
 OnConflict = Literal["block", "overwrite", "duplicate"]
-EVERYTHING = 1_000_000
 
 
 @dataclass(slots=True)
@@ -47,6 +47,11 @@ class Plan:
     """Where links lead from now on; also to pages that nobody wrote yet."""
     sources: set[PageRef] = field(default_factory=set)
     """Pages that stay and link to what moves."""
+
+    @property
+    def pairs(self) -> dict[Place, Place]:
+        """Per project where it, or what of it moves, goes."""
+        return {**self.projects, **dict(self.sessions.values())}
 
 
 @dataclass(slots=True)
@@ -81,7 +86,9 @@ def pages_by_session(snapshot: "Snapshot") -> dict[str, list[Page]]:
     found: dict[str, list[Page]] = {}
     for kind, key in (("session", "session_id"), ("handoff", "from_session")):
         for page in snapshot.pages(kind=kind, sort="path", limit=EVERYTHING).pages:
-            found.setdefault(str(page.frontmatter.get(key)), []).append(page)
+            session = page.frontmatter.get(key)
+            if isinstance(session, str):
+                found.setdefault(session, []).append(page)
     return found
 
 
@@ -126,8 +133,7 @@ def carry_out(memory: "Memory", plan: Plan) -> Done:
     from ai_memory.operations.handoff_desk import HandoffDesk  # few commands need handoffs
     from ai_memory.store.drain_lock import no_drain
 
-    pairs = {**plan.projects, **dict(plan.sessions.values())}
-    moved = ", ".join(f"{'/'.join(old)} to {'/'.join(new)}" for old, new in sorted(pairs.items()))
+    moved = ", ".join(f"{'/'.join(old)} to {'/'.join(new)}" for old, new in sorted(plan.pairs.items()))
     first = {"Moved-From": min(plan.pages).git_path} if plan.pages else {}
     trailers = {"Pass": plan.message.partition(" ")[0], MOVED_PROJECTS: moved, **first}
     done = Done(None, [], [])

@@ -8,9 +8,9 @@ from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.field import Field, Workspace
 from ai_memory.operations.relocating import OnConflict, Place, Plan, carry_out, look
-from ai_memory.operations.rows import VERSION_SHOWN, Address, address
+from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import resolve
-from ai_memory.operations.sessions import SessionName
+from ai_memory.operations.sessions import SessionName, no_session_yet
 from ai_memory.text.names import check_name, is_reserved_project
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _session(memory: "Memory", name: str) -> "Session":
 
     with memory.state_reading() as connection:
         if connection is None:
-            raise NotFound(f"no session {name}", hint="no session was captured yet")
+            raise no_session_yet(name)
         return find_session(connection, name)
 
 
@@ -250,10 +250,9 @@ def _rows(memory: "Memory", plan: Plan) -> tuple[MovedProject, ...]:
 
     pages = Counter((ref.workspace, ref.project) for ref in plan.pages)
     handoffs = Counter((ref.workspace, ref.project) for ref in plan.pages if ref.path.startswith("handoffs/"))
-    pairs = {**plan.projects, **dict(plan.sessions.values())}
     rows = []
     with memory.state_reading() as connection:
-        for old, new in sorted(pairs.items()):
+        for old, new in sorted(plan.pairs.items()):
             only = [one for one, places in plan.sessions.items() if places == (old, new)]
             held = state.held(connection, old, only if old not in plan.projects else None)
             counts = (pages[old], held.sessions, held.observations, handoffs[old], held.messages)
@@ -274,7 +273,7 @@ def relocated_text(result: Relocated) -> str:
         )
     if len(result.projects) > SHOWN:
         lines.append(f"and {len(result.projects) - SHOWN} more projects: --json lists all")
-    clashes = [f"{one.workspace}/{one.project}:{one.path}" for one in result.conflicts]
+    clashes = [label_from(one, None) for one in result.conflicts]
     lines += [f"another page lies at {clash}" for clash in clashes[:SHOWN]]
     if clashes:
         more = len(clashes) - SHOWN

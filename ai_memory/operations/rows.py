@@ -6,6 +6,8 @@ from ai_memory.clock import rfc3339
 from ai_memory.model import Page, PageRef, Scope
 
 FAULT_SHOWN = 200
+EVERYTHING = 1_000_000
+"""A limit for lists of which nothing may be left out."""
 VERSION_SHOWN = 12
 """Hex digits of a version that a person sees (decision A13)."""
 
