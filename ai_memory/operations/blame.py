@@ -57,10 +57,12 @@ def blame(
     """Show who wrote each line of a page: which session, agent or person, and when.
     Lines are followed through changes and moves of the page.
     """
+    from ai_memory.store.history import versions  # the git library
+
     scope, ref = locate(memory, path, workspace, project, write=False)
     asked = memory.fresh(ref)
     with memory.past() as wiki:
-        found = memory.history(ref, limit=_ALL)
+        found = list(versions(wiki, ref)) if wiki is not None else []
         if wiki is None or not found or found[0].version is None:
             raise NotFound(f"no page {ref}", hint="`ai-memory history` shows versions of a deleted one")
         lives = _since_made(found)
@@ -71,9 +73,6 @@ def blame(
             for number, (text, origin) in enumerate(zip(texts[0].splitlines(), origins, strict=True), start=1)
         )
     return Blame(scope, ref.path, rows, asked)
-
-
-_ALL = 1_000_000
 
 
 def _since_made(found: "list[PageVersion]") -> "list[PageVersion]":

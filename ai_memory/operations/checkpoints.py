@@ -15,7 +15,7 @@ from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.unscoped import resolve_for, resolve_if_told
-from ai_memory.store.addresses import MOVED_PROJECTS
+from ai_memory.store.addresses import MOVED_PROJECTS, page_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +100,6 @@ def _of_page(wiki: "Wiki", ref: PageRef) -> "Iterator[Checkpoint]":
 
 
 def _row(one: "Checkpoint") -> CheckpointRow:
-    from ai_memory.store.addresses import page_ref  # as above
-
     pages = [(ref, touched) for touched in one.touched if (ref := page_ref(touched.git_path)) is not None]
     return CheckpointRow(
         one.note.id,
@@ -202,6 +200,8 @@ def undo(
     """Take one change back, of a person, an agent or an automatic pass: a new commit with what stood there before.
     Later changes of other lines stay; of the same lines they stop it. Again takes back the one before.
     """
+    from ai_memory.store.undoing import UNDOES  # the git library
+
     scope, place = _place(memory, commit, workspace, project, everywhere=everywhere, dry_run=dry_run)
     with memory.past() as wiki:
         target = _target(wiki, commit, place)
@@ -216,7 +216,7 @@ def undo(
             f"{note.id[:VERSION_SHOWN]} moved more than pages: {note.trailers[MOVED_PROJECTS]}",
             hint="move it back: `ai-memory rename-project`, `rename-workspace`, `move-project` or `move-session`",
         )
-    trailers = {"Undoes": note.trailers.get("Change-Id", note.id)}
+    trailers = {UNDOES: note.trailers.get("Change-Id", note.id)}
     with memory.writing(f"undo {note.id[:VERSION_SHOWN]}: {note.message}", trailers=trailers) as change:
         before = _pages(change, target)
         left = change.take_back(note.id)
@@ -251,8 +251,6 @@ def _target(wiki: "Wiki | None", commit: str | None, place: Place) -> "Checkpoin
 
 def _pages(change: "Change", target: "Checkpoint") -> "dict[PageRef, Page | None]":
     """The pages that the commit changed, as they stand."""
-    from ai_memory.store.addresses import page_ref  # as above
-
     refs = [ref for touched in target.touched if (ref := page_ref(touched.git_path)) is not None]
     return {ref: change.page(ref) for ref in refs}
 

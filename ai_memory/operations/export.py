@@ -19,6 +19,7 @@ from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.unscoped import resolve_for
+from ai_memory.store.addresses import is_ours, meta_project
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -60,30 +61,21 @@ def export(
         if wiki is None:
             raise NotFound(f"there are no pages in {memory.data_dir.root}", hint="see --data-dir")
         head = wiki.head()
-        blobs = [(path, blob) for path, blob in wiki.files(head) if path.startswith(place) and _is_ours(path)]
+        blobs = [(path, blob) for path, blob in wiki.files(head) if path.startswith(place) and is_ours(path)]
         if not blobs:
             raise NotFound(
                 f"there are no pages in {place.rstrip('/')}", hint="`ai-memory list-projects` lists projects"
             )
-        total = len(blobs)
-        rows, size = write_folder(
-            target, ((path, wiki.blob(blob)) for path, blob in blobs), total, progress, is_ours=True
-        )
-    pages = [row for row in rows if not row["path"].endswith("/_meta.md") or row["path"].count("/") != 2]
+        contents = ((path, wiki.blob(blob)) for path, blob in blobs)
+        size = write_folder(target, contents, len(blobs), progress, is_noted=True)
     return Exported(
         scope,
         str(target),
-        len(pages),
-        len({row["path"].rsplit("/", row["path"].count("/") - 1)[0] for row in rows}),
+        sum(meta_project(path) is None for path, _ in blobs),
+        len({tuple(path.split("/", 2)[:2]) for path, _ in blobs}),
         size,
         (*untold, *left),
     )
-
-
-def _is_ours(path: str) -> bool:
-    from ai_memory.store.addresses import is_ours  # the store comes with the call, not with help and schema
-
-    return is_ours(path)
 
 
 def new_folder(memory: "Memory", folder: str) -> Path:
@@ -97,10 +89,16 @@ def new_folder(memory: "Memory", folder: str) -> Path:
 
 
 def write_folder(
-    target: Path, files: Iterable[tuple[str, bytes]], total: int, progress: Callable[[int, int], None], *, is_ours: bool
-) -> tuple[list[dict[str, str]], int]:
-    """Write all into a folder beside, then give it its name; `is_ours`: with the note that `import` looks for.
+    target: Path,
+    files: Iterable[tuple[str, bytes]],
+    total: int,
+    progress: Callable[[int, int], None],
+    *,
+    is_noted: bool,
+) -> int:
+    """Write all into a folder beside, then give it its name; gives the bytes of all files.
 
+    `is_noted`: with the note that `import` looks for.
     Crash: a folder with a dot before its name may stay. Errors: StoreFault; nothing stays then.
     """
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
@@ -116,7 +114,7 @@ def write_folder(
             rows.append({"path": path, "sha256": hashlib.sha256(content).hexdigest()})
             size += len(content)
             progress(number, total)
-        if is_ours:
+        if is_noted:
             record = {"format": FORMAT, "program": __version__, "files": rows}
             (beside / MANIFEST).write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
         if target.is_dir():
@@ -128,7 +126,7 @@ def write_folder(
         ) from fault
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-    return rows, size
+    return size
 
 
 def exported_text(result: Exported) -> str:

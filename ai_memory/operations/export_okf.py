@@ -13,8 +13,10 @@ from ai_memory.operations.export import new_folder, write_folder
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.read import Everywhere
+from ai_memory.operations.rows import EVERYTHING
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.unscoped import resolve_for
+from ai_memory.store.addresses import page_ref
 from ai_memory.text.page import parse, splice
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def export_okf(
         scope, untold = resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         place = None if everywhere or scope is None else (scope.workspace, scope.project)
         pages = snapshot.pages(
-            workspace=place[0] if place else None, project=place[1] if place else None, sort="path", limit=1_000_000
+            workspace=place[0] if place else None, project=place[1] if place else None, sort="path", limit=EVERYTHING
         ).pages
     if not pages:
         raise NotFound("there are no pages to export", hint="`ai-memory list-projects` lists projects")
@@ -89,7 +91,7 @@ def export_okf(
             f"nothing was exported: {invalid[0]}{more}", hint="mend it, or leave such pages out with --skip-invalid"
         )
     files.setdefault(INDEX, _index(pages, files, is_one=place is not None).encode("utf-8"))
-    write_folder(target, sorted(files.items()), len(files), progress, is_ours=False)
+    write_folder(target, sorted(files.items()), len(files), progress, is_noted=False)
     return ExportedOkf(scope, str(target), len(pages) - len(invalid), tuple(invalid), (*untold, *left))
 
 
@@ -138,7 +140,6 @@ def _sessions(keys: Mapping[str, object]) -> list[str]:
 def _makers(memory: "Memory", place: tuple[str, str] | None) -> dict[PageRef, str]:
     """Who last wrote each page: `human:<name>`, else the agent, else nothing."""
     from ai_memory.store import commits  # the git library comes with the call, not with help and schema
-    from ai_memory.store.addresses import page_ref
 
     found: dict[PageRef, str] = {}
     with memory.past() as wiki:

@@ -285,4 +285,5 @@ def restored_page_text(result: RestoredPage) -> str:
     if result.outcome == "unchanged":
         return f"unchanged {name} · it is that version already"
     [version] = result.versions
-    return f"restored {name} as of {version.at} · version {_short(version)} · commit {(result.commit or '')[:12]}"
+    commit = (result.commit or "")[:VERSION_SHOWN]
+    return f"restored {name} as of {version.at} · version {_short(version)} · commit {commit}"

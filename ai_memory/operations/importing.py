@@ -14,7 +14,7 @@ from ai_memory.operations.cleaning import patterns, refuse_secrets, told_changes
 from ai_memory.operations.export import FORMAT, MANIFEST
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.named_paths import named_path
-from ai_memory.operations.rows import Address, label_from
+from ai_memory.operations.rows import VERSION_SHOWN, Address, label_from
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.source_folder import Found, SourceFile, files_in
@@ -283,7 +283,7 @@ def imported_text(result: Imported) -> str:
     verb = {"imported": "imported", "would_import": "would import", "blocked": "nothing was imported:"}[result.outcome]
     lines = [f"{verb} {', '.join(f'{number} {word}' for word, number in result.counts.items()) or 'nothing'}"]
     if result.commits:
-        lines[0] += f" · commit {', '.join(commit[:12] for commit in result.commits)}"
+        lines[0] += f" · commit {', '.join(commit[:VERSION_SHOWN] for commit in result.commits)}"
     clashes = [f"another page lies at {_name(row, result.scope)}" for row in result.pages if row.outcome == "conflict"]
     if clashes:
         lines += [*_some(clashes), "say what to do: --conflict skip, overwrite or duplicate"]

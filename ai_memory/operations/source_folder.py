@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.plainfile import read_plain
+from ai_memory.store.addresses import is_utf8
 from ai_memory.text.limits import LARGEST_PAGE_BYTES
 from ai_memory.text.vault import ENDINGS
 
@@ -65,7 +66,7 @@ def files_in(folder: Path, *, known: frozenset[str] = frozenset()) -> Found:
 
 def _read(path: str, file: Path) -> SourceFile | str:
     """The file, or why it is not taken."""
-    if not _is_utf8(path):
+    if not is_utf8(path):
         return f"{path.encode('utf-8', 'replace').decode()}: its name is not UTF-8"
     if file.is_symlink():
         return f"{path}: a link"
@@ -88,14 +89,6 @@ def _read(path: str, file: Path) -> SourceFile | str:
 
 def _path(folder: Path, here: str, name: str) -> str:
     return (Path(here) / name).relative_to(folder).as_posix()
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _unread(folder: Path, fault: OSError) -> str:

@@ -37,8 +37,7 @@ def portable_paths(paths: Iterable[str]) -> dict[str, str]:
 
 
 def _portable(path: str) -> str:
-    bare = next((path[: -len(ending)] for ending in ENDINGS if path.lower().endswith(ending)), path)
-    segments = [_segment(segment) for segment in unicodedata.normalize("NFC", bare).split("/")]
+    segments = [_segment(segment) for segment in _bare(path).split("/")]
     try:
         return check_page_path("/".join(segments) + ".md")
     except MemoryFault:
@@ -110,8 +109,13 @@ class Vault:
 
 def _as_page(path: str) -> str:
     """The path as a link resolves to it."""
+    return f"{_bare(path)}.md"
+
+
+def _bare(path: str) -> str:
+    """The path without its ending, composed."""
     bare = next((path[: -len(ending)] for ending in ENDINGS if path.lower().endswith(ending)), path)
-    return unicodedata.normalize("NFC", bare) + ".md"
+    return unicodedata.normalize("NFC", bare)
 
 
 def _changes(before: str, after: str) -> int:
