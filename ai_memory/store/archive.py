@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from ai_memory.errors import MemoryFault
 from ai_memory.store.outbox import is_entry
@@ -242,8 +242,3 @@ def check(path: Path, progress: Callable[[int, int], None]) -> Manifest:
                 pass
             progress(number + 1, len(manifest.members))
         return manifest
-
-
-def as_json(manifest: Manifest) -> dict[str, Any]:
-    """The manifest without its list of files."""
-    return {key: value for key, value in asdict(manifest).items() if key != "members"}

@@ -21,6 +21,11 @@ EVENT_MEMORY_US = 90 * 86_400 * 1_000_000
 
 _PARAMETER = re.compile(r":(\w+)")
 
+_MOVE_SESSIONS = """
+    UPDATE sessions SET workspace = :new_workspace, project = :new_project, scope = CASE WHEN json_valid(scope)
+        THEN json_set(scope, '$.workspace', :new_workspace, '$.project', :new_project) ELSE scope END
+"""
+
 STATEMENTS: Mapping[str, str] = {
     # The page of an ended session tells of this many observations.
     "session-covered": """
@@ -51,11 +56,7 @@ STATEMENTS: Mapping[str, str] = {
     "project-purged": "INSERT OR REPLACE INTO purged (id, kind, at_us) VALUES (:project, 'project', :at_us)",
     "project-not-purged": "DELETE FROM purged WHERE id = :project AND kind = 'project'",
     "session-dropped": "DELETE FROM sessions WHERE id = :session",
-    "session-moved": """
-        UPDATE sessions SET workspace = :new_workspace, project = :new_project, scope = CASE WHEN json_valid(scope)
-            THEN json_set(scope, '$.workspace', :new_workspace, '$.project', :new_project) ELSE scope END
-        WHERE id = :session
-    """,
+    "session-moved": f"{_MOVE_SESSIONS} WHERE id = :session",
     "page-session": """
         INSERT OR IGNORE INTO page_sessions (workspace, project, path, session, role, at_us)
         VALUES (:workspace, :project, :path, :session, :role, :at_us)
@@ -79,11 +80,7 @@ STATEMENTS: Mapping[str, str] = {
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
     """,
     # A project has another name, or lies in another workspace, or is part of another project from now on.
-    "project-sessions-moved": """
-        UPDATE sessions SET workspace = :new_workspace, project = :new_project, scope = CASE WHEN json_valid(scope)
-            THEN json_set(scope, '$.workspace', :new_workspace, '$.project', :new_project) ELSE scope END
-        WHERE workspace = :workspace AND project = :project
-    """,
+    "project-sessions-moved": f"{_MOVE_SESSIONS} WHERE workspace = :workspace AND project = :project",
     "project-pages-moved": """
         UPDATE OR REPLACE page_sessions SET workspace = :new_workspace, project = :new_project
         WHERE workspace = :workspace AND project = :project
