@@ -1,10 +1,20 @@
 """A room with a wiki in which a person has signed in to git."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import crash_driver
 import pytest
+from crash_driver import Forge
 from wiki_room import WikiRoom
+
+
+@pytest.fixture(scope="module")
+def forge() -> Iterator[Forge]:
+    """Processes that can be killed at any step; one interpreter for all tests of a file."""
+    with crash_driver.forge() as made:
+        yield made
 
 
 @pytest.fixture

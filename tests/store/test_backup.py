@@ -4,7 +4,6 @@ import json
 import os
 import time
 import zipfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -257,12 +256,6 @@ def test_a_restore_waits_for_a_drain_and_a_writer_and_says_so(data: Path, kept: 
 
 
 # --- killed in the middle ---
-
-
-@pytest.fixture(scope="module")
-def forge() -> Iterator[Forge]:
-    with crash_driver.forge() as made:
-        yield made
 
 
 def test_a_backup_killed_at_any_step_harms_nothing(forge: Forge, furnished: Path, tmp_path: Path) -> None:

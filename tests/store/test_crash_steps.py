@@ -32,12 +32,6 @@ from ai_memory.store.head import OWN_BRANCH_LOCK
 COMMIT_POINTS = ("pending", "adopt-pending")
 
 
-@pytest.fixture(scope="module")
-def forge() -> Iterator[Forge]:
-    with crash_driver.forge() as made:
-        yield made
-
-
 @pytest.fixture
 def begun(tmp_path: Path) -> Path:
     root = tmp_path / "begun"

@@ -1,6 +1,5 @@
 """A project that is renamed, or joined with another, is at each kill the one or the other, and whole after the next."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,12 +13,6 @@ from ai_memory.store import driver, messages
 from ai_memory.store.outbox import Outbox, mail_name, project_name
 
 HANDOFF = "0" * 31 + "2"
-
-
-@pytest.fixture(scope="module")
-def forge() -> Iterator[Forge]:
-    with crash_driver.forge() as made:
-        yield made
 
 
 @pytest.fixture

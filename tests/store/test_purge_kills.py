@@ -1,7 +1,6 @@
 """A purge with history that dies at any step harms nothing, and said again it leaves no byte."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import crash_driver
@@ -14,12 +13,6 @@ from ai_memory.store import erasing, rewriting
 
 SUBJECT = rewriting.SUBJECT.decode()
 SECRET = "the heron stands in the reeds at dawn"
-
-
-@pytest.fixture(scope="module")
-def forge() -> Iterator[Forge]:
-    with crash_driver.forge() as made:
-        yield made
 
 
 @pytest.fixture
