@@ -186,13 +186,15 @@ def _purge(
 ) -> Purged:
     from ai_memory.store import erasing
     from ai_memory.store.drain_lock import no_drain
+    from ai_memory.store.history import versions
 
     target.refs = sorted(set(target.refs))
-    for ref in target.refs:
-        for one in memory.history(ref, limit=EVERYTHING):
-            target.paths.add(one.path.git_path)
-            if one.version is not None:
-                target.blobs[one.version] = None
+    with memory.past() as wiki:  # one for all: it remembers commits and trees
+        for ref in target.refs:
+            for one in versions(wiki, ref) if wiki is not None else ():
+                target.paths.add(one.path.git_path)
+                if one.version is not None:
+                    target.blobs[one.version] = None
     target.paths |= {ref.git_path for ref in target.refs}
     answer = Purged(
         scope,
