@@ -217,6 +217,19 @@ class HookSpool:
 
 
 @dataclass(frozen=True, slots=True)
+class Backup:
+    """Archives that `maintain` makes by itself."""
+
+    every_days: int = setting(
+        0, Kind.NUMBER, "Let maintain keep an archive of the whole memory so often; 0 never.", highest=3650
+    )
+    keep: int = setting(7, Kind.NUMBER, "How many of them stay there.", lowest=1, highest=10_000)
+    folder: str = setting(
+        "", Kind.TEXT, "Where they lie, best on another disk; empty is backups/ of the data dir.", max_chars=4096
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting with its value."""
 
@@ -237,6 +250,7 @@ class Config:
     ingest: Ingest = section(Ingest)
     sanitize: Sanitize = section(Sanitize)
     hook_spool: HookSpool = section(HookSpool)
+    backup: Backup = section(Backup)
 
 
 SETTINGS: tuple[Setting, ...] = settings_of(Config)

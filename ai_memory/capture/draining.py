@@ -334,7 +334,7 @@ class Drainer:
         with self._memory.state_transaction() as connection:
             ended = state_sessions.end_idle(connection, self._idle_limit_us())
             if ended:
-                audit.put(connection, self._memory.mutation("idle-end", subject="silent sessions", count=ended))
+                audit.put(connection, self._memory.mutation(audit.IDLE_END, subject="silent sessions", count=ended))
             return ended
 
     def _idle_limit_us(self) -> int:

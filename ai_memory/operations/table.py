@@ -278,6 +278,18 @@ OPERATIONS: tuple[Operation, ...] = (
         noun="findings",
     ),
     Operation(
+        name="maintain",
+        module="maintain",
+        function="maintain",
+        title="Do what is due",
+        examples=("maintain", "maintain --dry-run --json", "maintain --only backup --force"),
+        text="maintained_text",
+        idempotent=True,
+        noun="duties",
+        columns=("duty", "outcome", "said", "done_at", "due_at"),
+        is_prose=True,
+    ),
+    Operation(
         name="compact",
         module="room",
         function="compact",

@@ -23,6 +23,8 @@ KEPT_ROWS = 100_000
 LONGEST = 300
 """Characters of a subject."""
 
+IDLE_END = "idle-end"
+"""Silent sessions that a drain ended."""
 BACKUP_VERIFIED = "backup-verify"
 """Verb of the row that tells of an archive which was restored on trial and found whole."""
 
@@ -185,6 +187,21 @@ def of_verbs(connection: Connection, verbs: Sequence[str], *, limit: int) -> lis
 def last_verified(connection: Connection) -> Mutation | None:
     """Which archive was last restored on trial and found whole, its `subject`, and when. For `status` and `doctor`."""
     return next(iter(of_verbs(connection, [BACKUP_VERIFIED], limit=1)), None)
+
+
+def last_seq(connection: Connection) -> int:
+    """Number of the newest row; 0 where there is none."""
+    if not is_kept(connection):
+        return 0
+    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM audit").fetchone()[0])
+
+
+def count_since(connection: Connection, seq: int, verb: str) -> int:
+    """How many things rows of that verb tell of, among those after that number."""
+    if not is_kept(connection):
+        return 0
+    sql = "SELECT coalesce(sum(count), 0) FROM audit WHERE seq > ? AND verb = ?"
+    return int(connection.execute(sql, (seq, verb)).fetchone()[0])
 
 
 def known(connection: Connection, change_ids: Sequence[str], *, place: tuple[str, str] | None = None) -> set[str]:

@@ -188,9 +188,20 @@ class Memory:
     @contextmanager
     def embedding_alone(self) -> Iterator[bool]:
         """True inside the block for the one drain that makes vectors; the others leave it to that one."""
+        with self._alone("embed.lock") as is_ours:
+            yield is_ours
+
+    @contextmanager
+    def maintaining_alone(self) -> Iterator[bool]:
+        """True inside the block for the one `maintain` at work."""
+        with self._alone("maintain.lock") as is_ours:
+            yield is_ours
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[bool]:
         from ai_memory.store.lock import alone
 
-        with alone(self.data_dir.locks / "embed.lock") as is_ours:
+        with alone(self.data_dir.locks / name) as is_ours:
             yield is_ours
 
     def erase(self, paths: Iterable[str], sessions: Sequence[str], *, with_history: bool) -> "Rewritten | None":

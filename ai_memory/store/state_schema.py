@@ -13,7 +13,7 @@ from ai_memory.text.grams import grams
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 4
+VERSION = 5
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
@@ -21,6 +21,9 @@ AUDIT_SINCE = 2
 
 MESSAGES_SINCE = 3
 """Version from which on there is a table of messages between projects."""
+
+UPKEEP_SINCE = 5
+"""Version from which on it is remembered when each duty of upkeep was done."""
 
 _FIRST = (
     """
@@ -222,6 +225,16 @@ _PAIRS_FILLED = (
 )
 
 
+_UPKEEP = """
+    CREATE TABLE upkeep (
+        duty TEXT PRIMARY KEY,
+        at_us INTEGER NOT NULL,                     -- last try
+        done_at_us INTEGER,                         -- last one that went well, NULL: never
+        fault TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID
+"""
+
+
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -285,6 +298,10 @@ def _migrations() -> "Migrations":
         _fill_pairs(database)
         for statement in _PAIRS_FILLED:
             database.execute(statement)
+
+    @migrations(name="0005 upkeep")
+    def upkeep(database: Any) -> None:
+        database.execute(_UPKEEP)
 
     return migrations
 

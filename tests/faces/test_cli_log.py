@@ -109,6 +109,11 @@ def with_backup(room: Room) -> None:
     room.ok("backup")
 
 
+def with_backups_of_its_own(room: Room) -> None:
+    with_page(room)
+    room.ok("config", "set", "backup.every_days", "1")
+
+
 def with_folder_of_docs(room: Room) -> None:
     room.ok("init")
     (room.checkout / "docs").mkdir()
@@ -154,6 +159,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "rename-workspace": (with_page, ("default", "work", "--confirm"), "rename-workspace"),
     "move-project": (with_page, ("shop", "work", "--confirm"), "move-project"),
     "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
+    "maintain": (with_backups_of_its_own, (), "backup"),
     "compact": (with_page, ("--confirm",), "compact"),
     "reset": (with_page, ("--confirm",), "reset"),
     "reorg": (with_moved_remote, ("--confirm",), "reorg"),

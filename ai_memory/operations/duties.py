@@ -1,0 +1,132 @@
+"""What a memory needs done now and then: one row a duty, with how often and what does it.
+
+A duty is safe to kill and to repeat, and gives back a few words on what it did. The order is that of a run: what
+waits first, the copy of it all last.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ai_memory.config_table import Config
+from ai_memory.text.times import SECOND_US
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+
+HOUR_S = 3_600
+DAY_S = 24 * HOUR_S
+RETRY_S = 600
+"""One that failed is tried again after so long, or after its interval where that is shorter."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """`every_s` gives seconds between two turns under a configuration; 0 each time, None never."""
+
+    name: str
+    what: str
+    every_s: Callable[[Config], int | None]
+    do: "Callable[[Memory, Config, Progress], str]"
+
+
+def _drain(memory: "Memory", _: Config, __: Progress) -> str:
+    """Apply the spool, end silent sessions with page and handoff, take edits by hand."""
+    from ai_memory.capture.drain import Outcome, drain_all  # the writing side, as in the other duties
+    from ai_memory.capture.finalizing import as_drain
+
+    outcome, last, ended = Outcome(), _last_told(memory), 0
+    while True:
+        drain_all(memory.data_dir, outcome, patience_s=memory.lock_timeout_s, memory=as_drain(memory))
+        before, ended = ended, _ended_since(memory, last)
+        if ended == before:  # a drain ends only some of many
+            break
+    counts = (
+        (outcome.applied, "event", "applied"),
+        (outcome.pages, "page", "written"),
+        (outcome.handoffs, "handoff", "opened"),
+        (ended, "silent session", "ended"),
+        (outcome.quarantined, "event", "set aside"),
+    )
+    told = [f"{count} {noun if count == 1 else noun + 's'} {verb}" for count, noun, verb in counts if count]
+    return ", ".join(told) or "nothing waited"
+
+
+def _last_told(memory: "Memory") -> int:
+    from ai_memory.store import audit
+
+    with memory.state_reading() as connection:
+        return audit.last_seq(connection) if connection is not None else 0
+
+
+def _ended_since(memory: "Memory", last: int) -> int:
+    from ai_memory.store import audit
+
+    with memory.state_reading() as connection:
+        return audit.count_since(connection, last, audit.IDLE_END) if connection is not None else 0
+
+
+def _vectors(memory: "Memory", config: Config, progress: Progress) -> str:
+    """Make vectors that are missing. Nothing is fetched: what nobody watches must not cost a download."""
+    from ai_memory.providers.choose import How, choose
+    from ai_memory.search.backfill import Wanted, backfill
+
+    choice = choose(config)
+    if choice is None:
+        return "no encoder"
+    with memory.embedding_alone() as is_mine:
+        if not is_mine:
+            return "another process makes them"
+        how = How(memory.data_dir.models, memory.caller.environ)
+        made = backfill(memory, choice, how, Wanted(), progress=progress)
+    refused = f", {made.failed} refused by the model" if made.failed else ""
+    return f"{made.embedded} made, {made.cached} known{refused}"
+
+
+def _tidy(memory: "Memory", _: Config, __: Progress) -> str:
+    """Pack git's loose objects, remove what killed processes left."""
+    from ai_memory.store.leftovers import sweep
+
+    packed, removed = memory.tidy(), sweep(memory.data_dir)
+    return f"{packed} objects packed, {removed} leftovers removed"
+
+
+def _backup(memory: "Memory", config: Config, progress: Progress) -> str:
+    """Keep an archive, restored on trial, and remove the oldest above the number that is kept."""
+    from ai_memory.operations.backup import backup
+
+    folder, keep = config.backup.folder or None, config.backup.keep
+    done = backup(memory, output=folder, verify=True, keep=keep, progress=progress)
+    left = f", {len(done.removed)} older removed" if done.removed else ""
+    return f"{done.archive}{left}"
+
+
+def _when_named(config: Config) -> int | None:
+    """Only by a provider that is named: what nobody watches must not cost money unasked."""
+    return None if config.embed.provider in (None, "none") else HOUR_S
+
+
+DUTIES: tuple[Duty, ...] = (
+    Duty("drain", "apply what waits, end silent sessions", lambda _: 0, _drain),
+    Duty("vectors", "make the vectors that are missing ([embed] provider)", _when_named, _vectors),
+    Duty("tidy", "pack git's objects, remove leftovers", lambda _: DAY_S, _tidy),
+    Duty(
+        "backup",
+        "keep an archive, restored on trial ([backup] every_days)",
+        lambda config: config.backup.every_days * DAY_S or None,
+        _backup,
+    ),
+)
+NAMES = tuple(duty.name for duty in DUTIES)
+
+
+def due_at_us(duty: Duty, config: Config, at_us: int | None, *, failed: bool) -> int | None:
+    """From when on it is due, in µs; 0: at once, None: never. A last turn of the future was a clock set back."""
+    every_s = duty.every_s(config)
+    if every_s is None:
+        return None
+    if at_us is None:
+        return 0
+    return at_us + (min(every_s, RETRY_S) if failed else every_s) * SECOND_US
