@@ -142,6 +142,11 @@ def never() -> bool:
     return False
 
 
+def nobody(_: str) -> bool:
+    """No person is there to be asked."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Where a call comes from. Everything that scope resolution may look at, and whether it is still wanted."""
@@ -157,6 +162,8 @@ class Caller:
     agent: str | None = None
     is_given_up: Callable[[], bool] = field(default=never, compare=False)
     """Whether nobody takes the answer any more: what has not begun to write then writes nothing."""
+    confirms: Callable[[str], bool] = field(default=nobody, compare=False)
+    """Asks the person at the terminal; False where none is there. No agent can answer in a person's name."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

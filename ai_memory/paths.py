@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-INDEX_SCHEMA = 6
+INDEX_SCHEMA = 7
 """Number in the index's file name. No migration runs on the index: another number means a rebuild."""
 
 

@@ -43,6 +43,13 @@ _ai_memory() {
         "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "maintain --only") COMPREPLY=($(compgen -W "drain vectors tidy backup" -- "$cur")); return ;;
         "maintain --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "record --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
+        "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "resolve --as") COMPREPLY=($(compgen -W "candidate supported needs_review contradicted superseded" -- "$cur")); return ;;
+        "resolve --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "facts --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
+        "facts --standing") COMPREPLY=($(compgen -W "candidate supported needs_review contradicted superseded" -- "$cur")); return ;;
+        "facts --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "compact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "reset --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -85,7 +92,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -112,6 +119,9 @@ _ai_memory() {
         "reorg") words="--conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
         "audit-contamination") words="--format --data-dir --lock-timeout --json --help" ;;
         "maintain") words="--only --force --dry-run --format --data-dir --lock-timeout --json --help" ;;
+        "record") words="--kind --quote --cite --valid-from --valid-to --supersedes --entity --subject --predicate --object --verify-by --insist --mine --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "resolve") words="--as --because --by --quote --cite --mine --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "facts") words="--kind --standing --entity --all --as-of --known-at -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "compact") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "reset") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;

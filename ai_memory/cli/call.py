@@ -53,10 +53,16 @@ class Call:
             raise UsageFault(f"{data_dir.root} is no folder", hint="name one: --data-dir DIR or AI_MEMORY_DATA_DIR")
         return Memory.open(
             data_dir,
-            caller=Caller(cwd=_cwd(), environ=os.environ, home=os.path.expanduser("~")),
+            caller=Caller(cwd=_cwd(), environ=os.environ, home=os.path.expanduser("~"), confirms=_confirms),
             lock_timeout_s=self.lock_timeout_s,
             command=f"ai-memory {self.command}",
         )
+
+
+def _confirms(question: str) -> bool:
+    from ai_memory.cli.asking import confirms  # few calls ask
+
+    return confirms(question)
 
 
 def say(line: str) -> None:

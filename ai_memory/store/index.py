@@ -18,6 +18,7 @@ from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.index_schema import TABLES
 from ai_memory.store.vectors import Carried
 from ai_memory.text.chunks import Chunk, chunks
+from ai_memory.text.facts import read_fact, read_interval
 from ai_memory.text.grams import grams
 from ai_memory.text.links import Link, links
 from ai_memory.text.page import ParsedPage, parse_leniently, plain_page
@@ -105,7 +106,8 @@ def put_files(connection: Connection, files: Iterable[IndexedFile], *, is_empty:
 
 _ADD_PAGES = """
     INSERT INTO pages (id, workspace, project, path, version, title, kind, tier, pinned, expires_at_us, updated_at_us,
-        superseded, frontmatter, text, body_start, fault) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        valid_from_us, valid_to_us, superseded, frontmatter, text, body_start, fault)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_TAGS = "INSERT OR IGNORE INTO tags (tag, page_id) VALUES (?, ?)"
 _ADD_ENTITIES = "INSERT OR IGNORE INTO entities (name, page_id) VALUES (?, ?)"
@@ -255,6 +257,7 @@ class _Rows:
                 parsed.pinned,
                 parsed.expires_at_us,
                 within_calendar(file.updated_at_us),
+                *_span(parsed.frontmatter),
                 is_superseded(parsed.frontmatter),
                 frontmatter,
                 read.text,
@@ -296,8 +299,17 @@ class _Rows:
 
 
 def is_superseded(frontmatter: Mapping[str, object]) -> bool:
-    """Whether a page says that another one took its place."""
-    return bool(frontmatter.get("superseded_by")) or frontmatter.get("standing") == "superseded"
+    """Whether a page says that another one took its place, or that it was found wrong."""
+    return bool(frontmatter.get("superseded_by")) or frontmatter.get("standing") in ("superseded", "contradicted")
+
+
+def _span(frontmatter: Mapping[str, object]) -> tuple[int | None, int | None]:
+    """When the page holds; a fact without a start holds from when it was recorded."""
+    if not any(key in frontmatter for key in ("valid_from", "valid_to", "fact_kind")):
+        return None, None
+    holds, fact = read_interval(frontmatter), read_fact(frontmatter)
+    recorded_us = fact.recorded_at_us if fact is not None else None
+    return recorded_us if holds.start_us is None else holds.start_us, holds.end_us
 
 
 def read_text(ref: PageRef, content: bytes) -> Read:

@@ -12,7 +12,7 @@ TABLES = (
     """CREATE TABLE pages (
         id INTEGER PRIMARY KEY, workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
         version TEXT NOT NULL, title TEXT NOT NULL, kind TEXT NOT NULL, tier TEXT NOT NULL, pinned INTEGER NOT NULL,
-        expires_at_us INTEGER, updated_at_us INTEGER NOT NULL,
+        expires_at_us INTEGER, updated_at_us INTEGER NOT NULL, valid_from_us INTEGER, valid_to_us INTEGER,
         superseded INTEGER NOT NULL, frontmatter TEXT NOT NULL, text TEXT NOT NULL,
         body_start INTEGER NOT NULL, fault TEXT NOT NULL, UNIQUE (workspace, project, path)
     )""",

@@ -306,6 +306,18 @@ class Memory:
         with reading.opened(self) as snapshot:
             yield snapshot
 
+    @contextmanager
+    def reading_as_known(self, at_us: int | None) -> Iterator[Snapshot]:
+        """`reading`, but of the pages as they were at that instant; None is now."""
+        with self.reading() as snapshot:
+            if at_us is None:
+                yield snapshot
+                return
+            from ai_memory.store.known_at import as_known  # git: few ask what was known earlier
+
+            with as_known(self.data_dir, snapshot, at_us) as then:
+                yield then
+
     def after_write(self, question: Callable[[Snapshot], T], *, otherwise: T) -> tuple[T, tuple[str, ...]]:
         """What the question finds in the pages once a write is done, and gaps. What fails here is a gap, too."""
         return reading.after_write(self, question, otherwise=otherwise)

@@ -27,6 +27,13 @@ _PROJECT_COLUMNS = "uid, workspace, name, identity, identity_source, aliases, fo
 """What `_project` reads."""
 
 
+VALID = (
+    "(p.valid_from_us IS NULL OR p.valid_from_us <= ?)"
+    " AND iif(p.valid_to_us IS NULL, NOT p.superseded, p.valid_to_us > ?)"
+)
+"""Over `pages AS p`: it holds at an instant, which is asked twice. What was closed without an end never holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageList:
     """A part of a list, and how long the whole is."""
@@ -90,6 +97,8 @@ class Filter:
     origin: str | None = None
     superseded: bool | None = None
     """False leaves out pages that another one replaced."""
+    valid_at_us: int | None = None
+    """Leave out what does not hold yet at this instant, or no longer: with `valid_to` that says it, else superseded."""
     agent: str | None = None
     """Of session pages: whose session they tell of."""
     refs: tuple[PageRef, ...] | None = None
@@ -119,6 +128,9 @@ class Filter:
             if value is not None:
                 conditions.append(condition)
                 parameters.append(value)
+        if self.valid_at_us is not None:
+            conditions.append(VALID)
+            parameters += [self.valid_at_us, self.valid_at_us]
         if self.agent is not None:
             conditions.append("json_extract(p.frontmatter, '$.agent') = ?")
             parameters.append(self.agent)

@@ -49,6 +49,13 @@ LIMITS: Mapping[str, Limit] = {
     "segment": Limit("one segment of a page path", 200, Unit.BYTES),
     "name": Limit("a workspace or project name", 100, Unit.CHARACTERS),
     "session": Limit("a session id", 200, Unit.CHARACTERS),
+    "statement": Limit("a statement", 8192, Unit.BYTES),
+    "subject": Limit("a subject", 512, Unit.CHARACTERS),
+    "predicate": Limit("a predicate", 256, Unit.CHARACTERS),
+    "object": Limit("an object", 1024, Unit.CHARACTERS),
+    "quote": Limit("a quote", 8192, Unit.BYTES),
+    "citation": Limit("a citation", 1024, Unit.BYTES),
+    "reason": Limit("a reason", 500, Unit.CHARACTERS),
 }
 """Every limit on what is written. Reading is never refused by size: a person's file stays readable."""
 

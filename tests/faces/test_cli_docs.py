@@ -55,7 +55,7 @@ def bash_words(*words: str) -> list[str]:
     [
         (("ai-memory", "wr"), ["write-page"]),
         (("ai-memory", "config", "s"), ["show", "set"]),
-        (("ai-memory", "--data-dir", "x", "rec"), ["recent"]),
+        (("ai-memory", "--data-dir", "x", "rece"), ["recent"]),
         (("ai-memory", "write-page", "--exp"), ["--expires-at", "--expected-version"]),
         (("ai-memory", "write-page", "--tier", "se"), ["semantic"]),
         (("ai-memory", "completions", "f"), ["fish"]),

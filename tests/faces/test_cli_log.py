@@ -159,6 +159,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "rename-workspace": (with_page, ("default", "work", "--confirm"), "rename-workspace"),
     "move-project": (with_page, ("shop", "work", "--confirm"), "move-project"),
     "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
+    "record": (lambda room: room.ok("init"), ("Deploys run on Thursdays",), "record"),
+    "resolve": (with_page, ("notes/a.md", "--as", "contradicted", "--because", "Measured"), "resolve"),
     "maintain": (with_backups_of_its_own, (), "backup"),
     "compact": (with_page, ("--confirm",), "compact"),
     "reset": (with_page, ("--confirm",), "reset"),

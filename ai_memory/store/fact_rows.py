@@ -1,0 +1,95 @@
+"""Fact pages in the index, and prompts in `state.db` that bear a quote out."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ai_memory.model import PageRef
+from ai_memory.store.driver import Connection
+from ai_memory.text.facts import Fact, read_fact
+
+MOST_FACTS = 10_000
+"""Of one project; more are not compared."""
+
+_FACTS = """
+    SELECT path, version, updated_at_us, frontmatter FROM pages
+    WHERE workspace = ? AND project = ? AND kind = 'fact' ORDER BY path LIMIT ?
+"""
+_BY_ID = """
+    SELECT workspace, project, path, version, updated_at_us, frontmatter FROM pages
+    WHERE json_extract(frontmatter, '$.id') = ? AND kind = 'fact' ORDER BY workspace, project, path
+"""
+_PROMPT = """
+    SELECT o.session, o.at_us FROM sessions AS s
+    CROSS JOIN observations AS o ON o.session = s.id
+    WHERE s.workspace = ? AND s.project = ? AND o.kind = 'user-prompt' AND o.agent_id = '' AND instr(o.text, ?) > 0
+    ORDER BY o.at_us DESC, o.event_id DESC LIMIT 1
+"""
+_OBSERVED = """
+    SELECT o.event_id, o.session, o.at_us, o.tool, o.output FROM observations AS o
+    JOIN sessions AS s ON s.id = o.session
+    WHERE s.workspace = ? AND s.project = ? AND o.kind = 'post-tool-use' AND o.output <> ''
+    AND substr(o.event_id, -length(?)) = ? ORDER BY o.at_us DESC LIMIT 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """One fact page that could be read as a fact."""
+
+    ref: PageRef
+    version: str
+    updated_at_us: int
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Where words were found: the session, and when."""
+
+    session: str
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a tool answered, as it was captured."""
+
+    event_id: str
+    session: str
+    at_us: int
+    tool: str
+    output: str
+
+
+def facts_of(index: Connection, workspace: str, project: str) -> list[FactRow]:
+    """The facts of a project, by path."""
+    rows = index.execute(_FACTS, (workspace, project, MOST_FACTS))
+    return _read((workspace, project, *row) for row in rows)
+
+
+def facts_named(index: Connection, identifier: str) -> list[FactRow]:
+    """The facts of that id, of every project."""
+    return _read(index.execute(_BY_ID, (identifier,)))
+
+
+def _read(rows: Iterable[Any]) -> list[FactRow]:
+    found = []
+    for workspace, project, path, version, updated_at_us, keys in rows:
+        fact = read_fact(json.loads(keys))
+        if fact is not None:
+            found.append(FactRow(PageRef(workspace, project, path), version, updated_at_us, fact))
+    return found
+
+
+def prompt_with(state: Connection, workspace: str, project: str, quote: str) -> Said | None:
+    """The newest prompt of a person in a session of that project that holds the words as they stand."""
+    row = state.execute(_PROMPT, (workspace, project, quote)).fetchone()
+    return Said(*row) if row else None
+
+
+def tool_answer(state: Connection, workspace: str, project: str, name: str) -> Seen | None:
+    """What a tool answered in a session of that project, by the event's id or its end; None if that is not one."""
+    rows = state.execute(_OBSERVED, (workspace, project, name, name)).fetchall()
+    return Seen(*rows[0]) if len(rows) == 1 else None

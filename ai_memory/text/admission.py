@@ -1,0 +1,110 @@
+"""What is not worth keeping as a fact: routine, output of tools, and what is known already.
+
+*Source*: the gates of pi-memory, which a year of agents' notes had shaped: most of what agents offer repeats itself.
+"""
+
+# ruff: noqa: SIM905 (a list of words reads better than a list of quotes)
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ai_memory.text.stems import stems
+
+LEAST_CHARS = 8
+NEAR_SHARED = 3
+"""Stems that two near-duplicates share at least."""
+NEAR_SHARE = 0.6
+"""Their share of the shorter statement: real repeats had 0.6 to 1, different rules less than 0.45."""
+
+_ROUTINE = frozenset(
+    """
+    ok okay k kk yes no yep nope done fixed works lgtm wip todo thanks thank you ty great nice good perfect cool sure
+    ship it looks good to me continue go on go ahead proceed next commit push merged merge test tests pass passed
+    hecho listo gracias vale perfecto sigue merci fait parfait fertig danke gut passt weiter obrigado feito pronto
+    """.split()
+)
+_DUMP = re.compile(
+    r"(?:\$|>|#)?\s*(?:bash|sh|zsh|npm|pnpm|yarn|pip|uv|cargo|go|make|git|docker|pytest|node|python3?|tsc|eslint|ruff)\b"
+    r".{0,80}?\b(?:succeeded|failed|exited|passed|completed|returned|error|ok)\b",
+    re.IGNORECASE,
+)
+_TRACE = re.compile(r"Traceback \(most recent call last\)|^\s+at \S+ \(|^\s*File \"", re.MULTILINE)
+_CODE = re.compile(r"`([^`\n]{1,200})`")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NEGATION = frozenset(
+    """
+    no not never without cannot dont doesnt isnt arent wont shouldnt mustnt avoid instead nunca jamas sin evita non ne
+    pas jamais sans nicht nie niemals kein keine ohne nao sem evite
+    """.split()
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A statement that is there already."""
+
+    id: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a statement is not kept; `twin` is the id of the one that says it already."""
+
+    why: str
+    twin: str = ""
+
+
+def routine(statement: str) -> Refusal | None:
+    """Whether it says nothing that lasts: routine words, or what a tool printed."""
+    words = _WORD.findall(statement.casefold())
+    if len(statement.strip()) < LEAST_CHARS or not words:
+        return Refusal("it says too little to be of use later")
+    if all(word in _ROUTINE for word in words):
+        return Refusal("these are words of routine, not a fact")
+    if _DUMP.match(statement.strip()) or _TRACE.search(statement):
+        return Refusal("it is what a tool printed: say what follows from it")
+    return None
+
+
+def repeated(statement: str, known: Iterable[Known]) -> Refusal | None:
+    """Whether one of those says the same; an exact repeat is named before one that is nearly the same."""
+    flat, mine = _flat(statement), stems(statement)
+    near: tuple[float, Known] | None = None
+    for one in known:
+        if _flat(one.statement) == flat:
+            return Refusal("it is there already", one.id)
+        likeness = _likeness(mine, stems(one.statement))
+        if likeness >= NEAR_SHARE and not _differ(statement, one.statement):
+            near = max(near or (0.0, one), (likeness, one), key=lambda pair: pair[0])
+    return Refusal("one says nearly the same", near[1].id) if near else None
+
+
+def _likeness(mine: frozenset[str], others: frozenset[str]) -> float:
+    """Share of the smaller one's stems that both have; 0 where too few are shared."""
+    both = len(mine & others)
+    return both / min(len(mine), len(others)) if both >= NEAR_SHARED else 0.0
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether they are two rules, however alike they sound: other code, other numbers, or one of them denies."""
+    codes, others = _codes(one), _codes(other)
+    if codes and others and not codes & others:
+        return True
+    return set(_NUMBER.findall(one)) != set(_NUMBER.findall(other)) or _denies(one) != _denies(other)
+
+
+def _denies(statement: str) -> bool:
+    flat = unicodedata.normalize("NFKD", statement.casefold().replace("'", "").replace("’", ""))
+    return any(word in _NEGATION for word in _WORD.findall("".join(c for c in flat if not unicodedata.combining(c))))
+
+
+def _codes(statement: str) -> frozenset[str]:
+    return frozenset(" ".join(one.split()) for one in _CODE.findall(statement))
+
+
+def _flat(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".!")

@@ -1,0 +1,292 @@
+"""Facts as a person and an agent record them: evidence that cannot be made up, time, standing."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_room import SESSION, Room
+
+from ai_memory.cli import asking
+
+QUOTE = "never deploy on Fridays, use Thursdays"
+RULE = "Deploys never run on Fridays but on Thursdays"
+
+
+def record(room: Room, statement: str, *words: str, code: int = 0) -> dict[str, Any]:
+    answer: dict[str, Any] = room.json("record", statement, *words, code=code)
+    return answer
+
+
+def new(room: Room, statement: str, *words: str) -> dict[str, Any]:
+    first: dict[str, Any] = record(room, statement, *words)["facts"][0]
+    return first
+
+
+def listed(room: Room, *words: str) -> set[str]:
+    return {row["statement"] for row in room.json("facts", *words)["facts"]}
+
+
+def git(room: Room, *words: str) -> str:
+    settings = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    done = subprocess.run(
+        ["git", "-C", str(room.checkout), *settings, *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+# --- declared ---
+
+
+def test_a_quote_that_a_person_typed_makes_it_supported(room: Room) -> None:
+    room.work()
+    room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")  # of this very turn: it waits in the spool
+    fact = new(room, RULE, "--kind", "constraint", "--quote", QUOTE)
+    assert (fact["standing"], fact["kind"], fact["is_valid"]) == ("supported", "constraint", True)
+    [evidence] = fact["evidence"]
+    assert (evidence["kind"], evidence["quote"], evidence["session"]) == ("declared", QUOTE, SESSION)
+
+
+@pytest.mark.parametrize(
+    ("quote", "code"),
+    [
+        ("never deploy on fridays, use Thursdays", 3),
+        ("never deploy on Fridays and use Thursdays", 3),
+        ("on Fridays", 2),
+        ("mend the till and never", 2),
+    ],
+    ids=["another letter", "a paraphrase", "too short", "about something else"],
+)
+def test_a_quote_that_proves_nothing_is_refused(room: Room, quote: str, code: int) -> None:
+    room.work()
+    room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")
+    record(room, RULE, "--quote", quote, code=code)
+    assert listed(room) == set()
+
+
+def test_what_an_agent_gave_its_subagent_to_do_is_no_persons_word(room: Room) -> None:
+    room.work()
+    room.tell("user-prompt", text=QUOTE, agent_id="sub-1")
+    record(room, RULE, "--quote", QUOTE, code=3)
+
+
+def test_a_prompt_of_another_project_is_no_evidence_here(room: Room, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    room.ok("init")
+    room.tell("user-prompt", session="0a0b0c0d-1111-4222-8333-444455556666", text=QUOTE, cwd=str(elsewhere))
+    record(room, RULE, "--quote", QUOTE, code=3)
+
+
+def test_a_persons_word_is_taken_only_at_a_terminal(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(room, RULE, "--mine", code=1)
+    monkeypatch.setattr(asking, "is_person_there", lambda: True)
+    answers = iter(["no", "yes"])
+    monkeypatch.setattr("builtins.input", lambda: next(answers))
+    record(room, RULE, "--mine", code=1)
+    fact = new(room, RULE, "--mine")
+    assert (fact["standing"], fact["evidence"][0]["cite"]) == ("supported", "terminal")
+
+
+def test_an_agent_at_a_terminal_is_no_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _: True})())
+    monkeypatch.setattr("sys.stderr", type("Terminal", (), {"isatty": lambda _: True})())
+    for variable in asking.session_variables():
+        monkeypatch.delenv(variable, raising=False)
+    assert asking.is_person_there()
+    monkeypatch.setenv(asking.session_variables()[0], SESSION)
+    assert not asking.is_person_there()
+
+
+# --- observed ---
+
+
+def test_lines_of_the_checkout_are_kept_with_their_hash(room: Room) -> None:
+    (room.checkout / "queue.py").write_text("# one\n# the queue has one worker\nWORKERS = 1\n")
+    fact = new(room, "The queue runs one worker", "--cite", "queue.py#L2-L3")
+    digest = hashlib.sha256(b"# the queue has one worker\nWORKERS = 1").hexdigest()
+    assert [(row["kind"], row["cite"], row["sha256"]) for row in fact["evidence"]] == [
+        ("observed", "queue.py#L2-L3", digest)
+    ]
+    assert fact["standing"] == "supported"
+    words = ("--supersedes", fact["id"], "--cite", f"queue.py#L2-L3@{digest[:12]}")
+    assert new(room, "The queue runs one worker only", *words)["standing"] == "supported"
+
+
+@pytest.mark.parametrize(
+    ("cite", "code"),
+    [
+        ("queue.py#L2-L9", 2),
+        ("queue.py#L3-L2", 2),
+        ("queue.py#L0", 2),
+        (f"queue.py#L2@{'0' * 12}", 2),
+        ("other.py", 3),
+        ("../secret.txt", 2),
+        ("/etc/hostname", 2),
+        ("way-out/secret.txt", 2),
+        (".git/config", 2),
+        ("commit:0123456", 3),
+        ("obs:0123456789", 3),
+        ("pipe", 3),
+    ],
+)
+def test_a_citation_that_leads_nowhere_or_elsewhere_is_refused(
+    room: Room, tmp_path: Path, cite: str, code: int
+) -> None:
+    git(room, "init", "-q")
+    (room.checkout / "queue.py").write_text("# one\n# the queue has one worker\nWORKERS = 1\n")
+    (tmp_path / "secret.txt").write_text("the queue has one worker")
+    (room.checkout / "way-out").symlink_to(tmp_path)
+    subprocess.run(["mkfifo", str(room.checkout / "pipe")], check=True)
+    record(room, "The queue runs one worker", "--cite", cite, code=code)
+    assert listed(room, "--all") == set()
+
+
+def test_a_commit_counts_when_it_speaks_of_the_same(room: Room) -> None:
+    git(room, "init", "-q")
+    git(room, "commit", "-q", "--allow-empty", "-m", "Queue: one worker, two deadlock")
+    commit = git(room, "rev-parse", "HEAD")
+    fact = new(room, "The queue has one worker, two deadlock", "--cite", f"commit:{commit[:8]}")
+    assert (fact["standing"], fact["evidence"][0]["cite"]) == ("supported", f"commit:{commit}")
+    answer = record(room, "Sessions expire at midnight", "--cite", f"commit:{commit}")
+    assert (answer["facts"][0]["standing"], answer["facts"][0]["evidence"][0]["kind"]) == ("needs_review", "reported")
+    assert "shares no words" in answer["gaps"][0]
+
+
+def test_a_tools_answer_counts_and_a_prompt_does_not(room: Room) -> None:
+    room.work()
+    room.tell("post-tool-use", tool="Bash", input={"command": "pytest"}, output="2 workers deadlock on the ledger")
+    room.drain()
+    rows = {row["kind"]: row["event_id"] for row in room.json("session", SESSION)["observations"]}
+    fact = new(room, "Two workers deadlock on the ledger", "--cite", f"obs:{rows['post-tool-use']}")
+    assert (fact["standing"], fact["evidence"][0]["session"]) == ("supported", SESSION)
+    record(room, "The retry budget was mended", "--cite", f"obs:{rows['user-prompt']}", code=3)
+
+
+def test_a_url_is_only_reported(room: Room) -> None:
+    fact = new(room, "The API allows 100 calls a minute", "--cite", "https://example.org/limits")
+    assert (fact["standing"], fact["evidence"][0]["kind"]) == ("needs_review", "reported")
+
+
+# --- the gate at the door ---
+
+
+def test_a_repeat_names_its_twin_and_the_ways_on(room: Room) -> None:
+    twin = new(room, "The queue is drained by one worker, since two deadlock")
+    again = record(room, "One worker drains the queue, since two workers deadlock", code=1)
+    assert (again["outcome"], again["facts"][0]["id"]) == ("refused", twin["id"])
+    assert "--supersedes" in again["gaps"][0]
+    assert "--insist" in again["gaps"][0]
+    assert record(room, "One worker drains the queue, since two workers deadlock", "--insist")["outcome"] == "recorded"
+    exact = record(room, "The queue is drained by one worker, since two deadlock", "--insist", code=1)
+    assert exact["facts"][0]["id"] == twin["id"]
+
+
+def test_a_secret_is_refused_and_not_shown(room: Room) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    result = room.run("record", f"The token is {secret}")
+    assert result.exit_code == 1
+    assert secret not in result.output
+    assert not any(secret.encode() in path.read_bytes() for path in room.data_dir.rglob("*") if path.is_file())
+
+
+def test_a_dry_run_writes_nothing(room: Room) -> None:
+    room.ok("init")
+    head = room.git("rev-parse", "HEAD")
+    assert record(room, "Deploys run on Thursdays", "--dry-run")["outcome"] == "would_record"
+    assert (room.git("rev-parse", "HEAD"), listed(room)) == (head, set())
+
+
+# --- time ---
+
+
+def test_a_replacement_of_next_year_does_not_retire_todays_answer(room: Room) -> None:
+    old = new(room, "Deploys run on Thursdays", "--kind", "decision")
+    answer = record(
+        room, "Deploys run on Mondays", "--kind", "decision", "--supersedes", old["id"], "--valid-from", "2099-01-01"
+    )
+    fresh, closed = answer["facts"]
+    assert (fresh["supersedes"], fresh["is_valid"]) == ([old["id"]], False)
+    assert (closed["standing"], closed["superseded_by"], closed["is_valid"]) == ("superseded", fresh["id"], True)
+    assert listed(room) == {"Deploys run on Thursdays"}
+    assert listed(room, "--as-of", "2099-01-01") == {"Deploys run on Mondays"}
+    assert listed(room, "--as-of", "2000-01-01") == set()
+    assert listed(room, "--all") == {"Deploys run on Thursdays", "Deploys run on Mondays"}
+    assert len(room.git("log", "--format=%s", "--grep=record").splitlines()) == 2  # one commit for both pages
+
+
+def test_what_is_known_now_was_not_known_before(room: Room) -> None:
+    room.ok("write-page", "notes/a.md", "-b", "# A")
+    old = new(room, "Deploys run on Thursdays")
+    before = old["recorded_at"]
+    subprocess.run(["sleep", "1.1"], check=True)  # git keeps whole seconds
+    new(room, "Deploys run on Mondays", "--supersedes", old["id"])
+    assert listed(room, "--known-at", before) <= {"Deploys run on Thursdays"}
+    assert listed(room, "--known-at", "2099-01-01") == {"Deploys run on Mondays"}
+    assert listed(room, "--known-at", "2000-01-01") == set()
+    assert "had no page" in room.json("facts", "--known-at", "2000-01-01")["gaps"][0]
+
+
+def test_a_plan_that_is_replaced_before_it_begins_holds_at_no_time(room: Room) -> None:
+    plan = new(room, "Deploys run on Mondays", "--valid-from", "2099-01-01")
+    record(room, "Deploys stay on Thursdays", "--supersedes", plan["id"])
+    [row] = [one for one in room.json("facts", "--all")["facts"] if one["id"] == plan["id"]]
+    assert row["valid_to"] == row["valid_from"] == "2099-01-01T00:00:00Z"
+    assert listed(room, "--as-of", "2099-06-01") == {"Deploys stay on Thursdays"}
+
+
+def test_what_ended_is_not_opened_again_but_recorded_anew(room: Room) -> None:
+    old = new(room, "Deploys run on Thursdays")
+    done = room.json("resolve", old["id"], "--as", "contradicted", "--because", "They ran on Monday")["facts"][0]
+    again = room.json("resolve", old["id"], "--as", "contradicted", "--because", "Said twice")
+    assert (again["outcome"], again["facts"][0]["valid_to"]) == ("unchanged", done["valid_to"])
+    room.json("resolve", old["id"], "--as", "needs_review", "--because", "Perhaps", code=5)
+    fresh = new(room, "Deploys run on Thursdays")
+    assert fresh["id"] != old["id"]
+    assert {row["id"]: row["standing"] for row in room.json("facts", "--all")["facts"]} == {
+        old["id"]: "contradicted",
+        fresh["id"]: "needs_review",
+    }
+
+
+# --- standing ---
+
+
+def test_supported_needs_evidence(room: Room) -> None:
+    fact = new(room, "The queue runs one worker")
+    room.json("resolve", fact["id"], "--as", "supported", "--because", "I think so", code=2)
+    (room.checkout / "queue.py").write_text("# the queue has one worker\n")
+    answer = room.json("resolve", fact["id"], "--as", "supported", "--because", "The code", "--cite", "queue.py#L1")
+    assert (answer["facts"][0]["standing"], answer["facts"][0]["evidence"][0]["kind"]) == ("supported", "observed")
+
+
+def test_any_page_may_be_superseded_and_its_body_stays(room: Room) -> None:
+    room.ok("write-page", "notes/old.md", "-b", "# Old herons")
+    room.ok("write-page", "notes/new.md", "-b", "# New herons")
+    body = room.json("read-page", "notes/old.md")["pages"][0]["body"]
+    words = ("notes/old.md", "--as", "superseded", "--by", "notes/new.md", "--because", "Rewritten")
+    answer = room.json("resolve", *words)
+    assert (answer["pages"][0]["superseded_by"], answer["facts"]) == ("notes/new.md", [])
+    assert room.json("resolve", *words)["outcome"] == "unchanged"
+    assert room.json("read-page", "notes/old.md")["pages"][0]["body"] == body
+    assert {hit["path"] for hit in room.json("search", "herons")["hits"]} == {"notes/new.md"}
+    room.json("resolve", "notes/new.md", "--as", "superseded", "--by", "notes/new.md", "--because", "x", code=2)
+    room.json("resolve", "notes/new.md", "--as", "superseded", "--by", "notes/old.md", "--because", "x", code=5)
+    room.json("resolve", "notes/new.md", "--as", "supported", "--because", "x", code=2)
+
+
+def test_two_values_of_one_property_are_told(room: Room) -> None:
+    of = ("--subject", "queue", "--predicate", "workers")
+    first = new(room, "The queue has one worker", *of, "--object", "1")
+    answer = record(room, "The queue has two workers", *of, "--object", "2")
+    assert first["id"] in answer["gaps"][0]
+
+
+def test_a_page_that_changed_meanwhile_is_not_written_over(room: Room) -> None:
+    fact = new(room, "The queue runs one worker")
+    path = room.file(fact["path"])
+    path.write_text(path.read_text() + "\nMore of it, by hand.\n")
+    answer = room.json("resolve", fact["id"], "--as", "contradicted", "--because", "Measured")
+    assert answer["outcome"] == "resolved"
+    assert path.read_text().endswith("More of it, by hand.\n")
