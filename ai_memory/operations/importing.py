@@ -23,6 +23,7 @@ from ai_memory.text.foreign_bytes import as_bytes, as_text
 from ai_memory.text.names import check_name, check_page_path
 from ai_memory.text.page import parse
 from ai_memory.text.sanitize import sanitize_edit
+from ai_memory.text.sync_copies import copied_from
 from ai_memory.text.vault import Vault, portable_paths
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class _Import:
         """Files of another program, with their links rewritten."""
         assert self._scope is not None
         place = (self._scope.workspace, self._scope.project)
-        found = files_in(source)
+        found = _without_copies(files_in(source))
         places = {path: prefix + new for path, new in portable_paths(file.path for file in found.files).items()}
         vault = Vault(places, at=place)
         plans = []
@@ -253,6 +254,14 @@ class _Import:
                     change.bring_in(plan.ref, plan.text, is_utf8=plan.is_utf8, expected_version=plan.version)
             if change.committed is not None and change.committed.commit is not None:
                 yield change.committed.commit
+
+
+def _without_copies(found: Found) -> Found:
+    """Copies that a sync program made at a conflict are left, as they are in the wiki folder."""
+    copies = {file.path: copied_from(file.path) for file in found.files}
+    left = [f"{path}: a copy that a sync program kept beside {copy[1]}" for path, copy in copies.items() if copy]
+    files = tuple(file for file in found.files if copies[file.path] is None)
+    return replace(found, files=files, left=tuple(sorted([*found.left, *left])))
 
 
 def _oddities(text: str, path: str, *, is_utf8: bool) -> list[str]:
