@@ -130,7 +130,7 @@ def upgrade_text(result: Upgraded) -> str:
     lines += [f"from         {result.source}"] if result.source else []
     lines.append(f"upgrade      {result.command}")
     if result.outcome == "would_upgrade":
-        lines.append("`ai-memory upgrade --confirm` runs that; a failure leaves what runs now")
+        lines.append("`ai-memory upgrade --confirm` runs the installer, not git; a failure leaves what runs now")
     else:
         lines.append("then `ai-memory doctor` says whether your agents still find it")
     return "\n".join(lines)
