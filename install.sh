@@ -19,10 +19,11 @@ fail() {
 
 usage() {
     cat <<'END'
-Usage: sh install.sh [--extras embed|llm|all] [--uninstall] [--help]
+Usage: sh install.sh [--extras embed|llm|all] [--keep NAME] [--uninstall] [--help]
 
   --extras NAME   also install optional parts: embed (local vectors), llm (model providers), all;
                   several with commas: embed,llm
+  --keep NAME     leave the former environment of that name until the next run: `ai-memory upgrade` runs in it
   --uninstall     remove the program and its link; your memory stays
   --help          this text
 
@@ -31,6 +32,7 @@ END
 }
 
 extras=
+keep=
 uninstall=no
 while [ $# -gt 0 ]; do
     case $1 in
@@ -40,6 +42,11 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --extras=*) extras=${1#--extras=} ;;
+    --keep)
+        [ $# -ge 2 ] || { usage >&2; exit 2; }
+        keep=$2
+        shift
+        ;;
     --uninstall) uninstall=yes ;;
     -h | --help) usage; exit 0 ;;
     *)
@@ -262,7 +269,7 @@ swapped=yes
 mkdir -p "$bin"
 link_is_ours || ln -s "$target" "$link"
 for old in "$app"/env-??????; do
-    [ "$old" = "$new" ] || rm -rf "$old"
+    [ "$old" = "$new" ] || [ "$old" = "$app/$keep" ] || rm -rf "$old"
 done
 
 say "Installed: $version"

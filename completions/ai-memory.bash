@@ -92,7 +92,7 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -155,6 +155,7 @@ _ai_memory() {
         "message cancel") words="--all --box --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
         "doctor") words="--agent --days --fix --format --data-dir --lock-timeout --json --help" ;;
+        "upgrade") words="--confirm --data-dir --lock-timeout --json --help" ;;
         "install-hooks") words="--agent --scope --capture-prompts --no-capture-prompts --print --apply --data-dir --lock-timeout --json --help" ;;
         "install-mcp") words="--agent --scope --force --print --apply --data-dir --lock-timeout --json --help" ;;
         "install-instructions") words="--agent --scope --target --print --apply --data-dir --lock-timeout --json --help" ;;

@@ -3,7 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ai_memory.diagnosis import codex_trust, configured, contents, place, sessions, switches, waiting, wiring_state
+from ai_memory.diagnosis import (
+    by_hand,
+    codex_trust,
+    configured,
+    contents,
+    place,
+    sessions,
+    switches,
+    waiting,
+    wiring_state,
+)
 from ai_memory.diagnosis.finding import Check, Finding, Severity
 from ai_memory.diagnosis.ground import Ground
 from ai_memory.errors import MemoryFault
@@ -35,6 +45,12 @@ CHECKS: tuple[Check, ...] = (
     Check("drain", "the last drain", waiting.last_drain, ("drain-failed",)),
     Check("capture", "whether capture is on", configured.left_out, ("capture-off", "capture-owner", "paused")),
     Check("wiki", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
+    Check(
+        "by-hand",
+        "files in the wiki folder",
+        by_hand.edits,
+        ("conflict-copy", "conflict-markers", "pages-gone", "file-left", "held-elsewhere"),
+    ),
     Check("state", "state.db", contents.state, ("state-damaged", "state-large")),
     Check("backup", "the last backup", contents.backup, ("backup-none", "backup-old")),
     Check("index", "the index", contents.index, ("index-behind", "pages-faulty")),

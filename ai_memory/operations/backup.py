@@ -13,6 +13,7 @@ from ai_memory.operations.field import Field
 from ai_memory.operations.named_paths import named_path, new_archive
 from ai_memory.operations.setup import no_progress
 from ai_memory.store.audit import BACKUP_VERIFIED
+from ai_memory.text.times import parse_time
 
 if TYPE_CHECKING:
     from ai_memory.store.archive import Manifest
@@ -162,6 +163,7 @@ def restore(
     """Let the memory be what an archive of `backup` holds. The whole archive is checked before anything is touched.
     A memory that is there is replaced only with --force; events that wait for a drain stay.
     """
+    from ai_memory.operations.purge_again import purge_again, tombstones_since
     from ai_memory.store import archive as archives
     from ai_memory.store.restore import restore as put_back
 
@@ -169,6 +171,7 @@ def restore(
     manifest = archives.check(path, progress)
     if dry_run:
         return Restored(str(path), str(memory.data_dir.root), "checked", _contents(manifest))
+    tombstones = tombstones_since(memory, parse_time(manifest.made_at))
     told = memory.mutation("restore", subject=path.name)
     done = put_back(memory, path, told, is_forced=force, progress=progress)
     gaps = list(done.gaps)
@@ -177,6 +180,7 @@ def restore(
     try:
         tell_hooks(memory)
         memory.reindex(progress)
+        gaps += purge_again(memory, tombstones)
     except MemoryFault as fault:
         gaps.append(f"it is restored, but: {fault}".replace("\n", " "))
     return Restored(str(path), str(memory.data_dir.root), "restored", _contents(manifest), tuple(gaps))

@@ -19,10 +19,12 @@ from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.source_folder import Found, SourceFile, files_in
 from ai_memory.store.blobs import blob_id
+from ai_memory.store.state import purged_since
 from ai_memory.text.foreign_bytes import as_bytes, as_text
 from ai_memory.text.names import check_name, check_page_path
 from ai_memory.text.page import parse
 from ai_memory.text.sanitize import sanitize_edit
+from ai_memory.text.sync_copies import copied_from
 from ai_memory.text.vault import Vault, portable_paths
 
 if TYPE_CHECKING:
@@ -143,12 +145,13 @@ class _Import:
         self._progress = progress
         self._extra, self._allow = patterns(memory)
         self._metas: dict[tuple[str, str], Sanitized] = {}
+        self._purged = _tombstones(memory)
 
     def take_in(self, source: Path, prefix: str, *, dry_run: bool) -> Imported:
         """Files of another program, with their links rewritten."""
         assert self._scope is not None
         place = (self._scope.workspace, self._scope.project)
-        found = files_in(source)
+        found = _without_copies(files_in(source))
         places = {path: prefix + new for path, new in portable_paths(file.path for file in found.files).items()}
         vault = Vault(places, at=place)
         plans = []
@@ -203,9 +206,13 @@ class _Import:
         row = replace(row, notes=(*file.notes, *notes))
         ref = PageRef(row.workspace, row.project, row.path)
         there = snapshot.page(ref)
+        blob = blob_id(as_bytes(kept, is_utf8=is_utf8))
+        if there is None and blob in self._purged:
+            told = "it was purged: write it with `ai-memory write-page` if you want it back"
+            return _Plan(replace(row, outcome="skipped", notes=(*row.notes, told)), kept, is_utf8, None)
         if there is None:
             return _Plan(row, kept, is_utf8, None)
-        if blob_id(as_bytes(kept, is_utf8=is_utf8)) == there.version:
+        if blob == there.version:
             return _Plan(replace(row, outcome="unchanged"), kept, is_utf8, there.version)
         match self._conflict:
             case "overwrite":
@@ -253,6 +260,20 @@ class _Import:
                     change.bring_in(plan.ref, plan.text, is_utf8=plan.is_utf8, expected_version=plan.version)
             if change.committed is not None and change.committed.commit is not None:
                 yield change.committed.commit
+
+
+def _tombstones(memory: "Memory") -> frozenset[str]:
+    """Ids of texts of pages that were purged."""
+    with memory.state_reading() as connection:
+        return frozenset(purged_since(connection, 0)) if connection is not None else frozenset()
+
+
+def _without_copies(found: Found) -> Found:
+    """Copies that a sync program made at a conflict are left, as they are in the wiki folder."""
+    copies = {file.path: copied_from(file.path) for file in found.files}
+    left = [f"{path}: a copy that a sync program kept beside {copy[1]}" for path, copy in copies.items() if copy]
+    files = tuple(file for file in found.files if copies[file.path] is None)
+    return replace(found, files=files, left=tuple(sorted([*found.left, *left])))
 
 
 def _oddities(text: str, path: str, *, is_utf8: bool) -> list[str]:

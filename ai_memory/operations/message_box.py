@@ -22,7 +22,7 @@ from ai_memory.operations.message_rows import (
 from ai_memory.operations.scoping import resolve
 from ai_memory.store import audit, messages
 from ai_memory.store.messages import MessageState, Taker
-from ai_memory.text.fences import NOTICE, fence
+from ai_memory.text.fences import UNFENCED_NOTICE, fence
 from ai_memory.text.sanitize import sanitize_line
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def message_pop(
     by = asking(memory, agent, session_id, cwd="")
     taker = Taker(sanitize_line(by.agent), sanitize_line(by.session), by.at_us)
     if not _may_wait(memory, place, message_id, now_us=by.at_us):
-        return PoppedMessage(scope, "none_pending", (), NOTICE)
+        return PoppedMessage(scope, "none_pending", (), UNFENCED_NOTICE)
     with memory.state_transaction() as connection:
         wanted = None
         if message_id is not None:
@@ -123,9 +123,9 @@ def message_pop(
             told = told_in(memory, "message-pop", place, subject=taken.id, agent=by.agent, session=by.session)
             audit.put(connection, told)
     if taken is None:
-        return PoppedMessage(scope, "none_pending", (), NOTICE)
+        return PoppedMessage(scope, "none_pending", (), UNFENCED_NOTICE)
     gaps = told_or_gap(memory, place)
-    return PoppedMessage(scope, "claimed", (message_row(taken, now_us=by.at_us),), NOTICE, gaps)
+    return PoppedMessage(scope, "claimed", (message_row(taken, now_us=by.at_us),), UNFENCED_NOTICE, gaps)
 
 
 def _may_wait(memory: "Memory", place: messages.Place, message_id: str | None, *, now_us: int) -> bool:

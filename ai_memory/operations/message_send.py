@@ -128,6 +128,8 @@ def _recipient(memory: "Memory", workspace: str | None, project: str, scope: Sco
     named, slash, name = project.rpartition("/")
     if slash and workspace and workspace != named:
         raise UsageFault(f"{echo(project)} names a workspace, and so does the call", hint="give one of them")
+    if not name.strip():
+        raise UsageFault("no project is named that shall get the message", hint="name one: NAME or WORKSPACE/NAME")
     there = named or workspace or scope.workspace
     with memory.reading() as snapshot:
         everywhere = snapshot.projects()

@@ -27,6 +27,7 @@ from ai_memory.operations.search_scope import (
     without_pages,
     witnesses,
 )
+from ai_memory.operations.sessions import unknown_agent
 from ai_memory.operations.unscoped import is_global, resolve_for
 from ai_memory.text.injection import is_order_shaped
 
@@ -169,6 +170,7 @@ def search(
         found = second_look(memory, answer(snapshot, request), request, config)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
+    gaps = gaps if found.hits else (*gaps, *unknown_agent(memory, agent))
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))
     room = min((size for size in (max_bytes, max_tokens and max_tokens * BYTES_PER_TOKEN) if size), default=0)
     packed = _packed(rows[:limit], room) if room else rows[:limit]

@@ -90,6 +90,20 @@ def agent_id(name: str | None) -> str | None:
     return harness.id if harness is not None else name
 
 
+def unknown_agent(memory: "Memory", agent: str | None) -> tuple[str, ...]:
+    """A sentence where no session of the agent is known at all: its name may be another one."""
+    from ai_memory.store.session_lookup import SessionFilter, agents_known, count_sessions
+
+    if agent is None:
+        return ()
+    with memory.state_reading() as connection:
+        if connection is not None and count_sessions(connection, SessionFilter(agent=agent_id(agent))):
+            return ()
+        known = agents_known(connection) if connection is not None else []
+    there = f"; there are sessions of {', '.join(known)}" if known else ""
+    return (f"no session of an agent {echo(agent)} is known{there}",)
+
+
 @dataclass(frozen=True, slots=True)
 class ListedSessions:
     scope: Scope | None
@@ -136,6 +150,7 @@ def sessions(
         rows = session_rows(connection, snapshot, found) if connection is not None else ()
         rows = shortened_rows(rows, max_bytes, text="title")
         gaps = (*snapshot.gaps, *untold)
+    gaps = (*gaps, *(() if total else unknown_agent(memory, agent)))
     return ListedSessions(scope, rows, total, gaps, max(0, total - offset - len(rows)))
 
 

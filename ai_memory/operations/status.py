@@ -18,7 +18,7 @@ from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
 from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
 from ai_memory.store import driver, purge
-from ai_memory.store.audit import last_verified
+from ai_memory.store.audit import last_backup, last_verified
 from ai_memory.store.head import read_head
 from ai_memory.store.snapshot import Figures
 from ai_memory.store.spool import Spool, SpoolCounts
@@ -79,6 +79,8 @@ class BackupState:
 
     verified_at: str | None = None
     archive: str | None = None
+    made_at: str | None = None
+    """When the newest one of all was made, verified or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Status:
     capabilities: Capabilities
     backup: BackupState
     figures: Figures
-    """Pages by kind, tier and project; `expiring`: within 7 days."""
+    """Pages by kind, tier and project; `expiring`: within 7 days; links to pages that are superseded or over."""
     empty_projects: tuple[str, ...]
     """Projects without pages and sessions: `ai-memory purge-project` removes one."""
     size_bytes: int
@@ -269,11 +271,15 @@ def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, D
                 return 0, 0, 0, None, BackupState()
             drain = last_drain(connection)
             counted = totals(connection)
-            verified = last_verified(connection)
+            verified, made = last_verified(connection), last_backup(connection)
     except MemoryFault as fault:
         problems.append(fault.message)
         return 0, 0, 0, None, BackupState()
-    backup = BackupState(rfc3339(verified.at_us), verified.subject) if verified else BackupState()
+    backup = BackupState(
+        rfc3339(verified.at_us) if verified else None,
+        verified.subject if verified else None,
+        rfc3339(made.at_us) if made else None,
+    )
     return *counted, _drain(drain) if drain else None, backup
 
 
@@ -356,14 +362,14 @@ def status_text(result: Status) -> str:
         ("kinds", _kind_words(result.figures)),
         ("vectors", vector_words(result.vectors)),
         ("recall", _recall_words(result.capabilities)),
-        ("links", f"{counts.links}, {counts.unresolved_links} lead nowhere"),
+        ("links", _link_words(counts, result.figures)),
         ("sessions", f"{counts.sessions}, {counts.open_sessions} open, {counts.observations} observations"),
         ("capture", capture_words(result.capture)),
         ("spool", _spool_words(spool)),
         ("drain", f"{drain.fault or 'well'}, {drain.applied} events, {drain.ended_at}" if drain else "never ran"),
         ("index", "behind the wiki" if result.index.is_behind else "in step"),
         ("disk", f"{result.size_bytes / 2**20:.1f} MiB"),
-        ("backup", f"{backup.verified_at}, {backup.archive}" if backup.archive else "none that was verified"),
+        ("backup", _backup_words(backup)),
         ("sqlite", _driver_words(result.driver)),
         ("lock", f"pid {result.lock.pid}: {result.lock.command}, since {result.lock.since}" if result.lock else "free"),
     ]
@@ -378,6 +384,17 @@ def _kind_words(figures: Figures) -> str:
     words = [f"{number} {kind}" for kind, number in common[:KINDS_SHOWN]]
     words += [f"{len(common) - KINDS_SHOWN} other kinds"] if len(common) > KINDS_SHOWN else []
     return ", ".join([*words, f"{figures.expiring} expire within 7 days"])
+
+
+def _link_words(counts: Counts, figures: Figures) -> str:
+    stale = f", {figures.stale_links} to pages that are superseded or over" if figures.stale_links else ""
+    return f"{counts.links}, {counts.unresolved_links} lead nowhere{stale}"
+
+
+def _backup_words(backup: BackupState) -> str:
+    verified = f"{backup.verified_at}, {backup.archive}" if backup.archive else "none that was verified"
+    is_newer = backup.made_at is not None and (backup.verified_at is None or backup.made_at > backup.verified_at)
+    return f"{verified}; made later, not verified: {backup.made_at}" if is_newer else verified
 
 
 def _project_words(scope: Scope | None, pages: int) -> str:

@@ -716,6 +716,15 @@ OPERATIONS: tuple[Operation, ...] = (
         is_prose=True,
     ),
     Operation(
+        name="upgrade",
+        module="upgrade",
+        function="upgrade",
+        title="How it was installed, and upgrading it",
+        examples=("upgrade", "upgrade --json"),
+        text="upgrade_text",
+        open_world=True,
+    ),
+    Operation(
         name="install-hooks",
         module="wiring",
         function="install_hooks",

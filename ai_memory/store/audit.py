@@ -184,6 +184,11 @@ def of_verbs(connection: Connection, verbs: Sequence[str], *, limit: int) -> lis
     return [Mutation(*row) for row in rows]
 
 
+def last_backup(connection: Connection) -> Mutation | None:
+    """Which archive was made last, its `subject`, verified or not, and when. For `status`."""
+    return next(iter(of_verbs(connection, ["backup"], limit=1)), None)
+
+
 def last_verified(connection: Connection) -> Mutation | None:
     """Which archive was last restored on trial and found whole, its `subject`, and when. For `status` and `doctor`."""
     return next(iter(of_verbs(connection, [BACKUP_VERIFIED], limit=1)), None)

@@ -89,7 +89,7 @@ def _carry_over(data_dir: DataDir, unpacked: Unpacked, told: Mutation) -> tuple[
     back = sorted({(kind, name) for name, kind, _ in purged if name not in known})
     if back:
         names = ", ".join(_named(back))
-        gaps.append(f"purged since this backup was made, and in it again: {names}. Purge it again")
+        gaps.append(f"purged since this backup was made, and held by it: {names}")
     return tuple(gaps)
 
 

@@ -46,6 +46,11 @@ class SessionFilter:
 _EVERY = SessionFilter()
 
 
+def agents_known(connection: Connection) -> list[str]:
+    """Agents of which there are sessions, by name."""
+    return [str(row[0]) for row in connection.execute("SELECT DISTINCT agent FROM sessions ORDER BY agent")]
+
+
 def sessions(
     connection: Connection, wanted: SessionFilter = _EVERY, *, limit: int = -1, offset: int = 0
 ) -> list[Session]:

@@ -64,6 +64,14 @@ class Counts:
     faulty_pages: int = 0
 
 
+_STALE_LINKS = """
+    SELECT count(*) FROM links AS l
+    JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path
+    WHERE (t.superseded OR t.expires_at_us <= ?) AND l.kind <> 'supersedes'
+"""
+"""A page that supersedes another one names it for good."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """Pages by what they are and where they lie."""
@@ -73,6 +81,8 @@ class Figures:
     by_project: Mapping[str, int] = field(default_factory=dict)
     """Under `workspace/project`; 0 for one without pages."""
     expiring: int = 0
+    stale_links: int = 0
+    """Links of pages to one that is superseded or whose time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +258,10 @@ class Snapshot:
         expiring = self.index.execute(
             "SELECT count(*) FROM pages WHERE expires_at_us > ? AND expires_at_us <= ?", expiring_between_us
         ).fetchone()[0]
+        stale = self.index.execute(_STALE_LINKS, (expiring_between_us[0],)).fetchone()[0]
         projects = {f"{one.workspace}/{one.name}": 0 for one in self.projects()}
-        return Figures(by("kind"), by("tier"), projects | by("workspace || '/' || project"), int(expiring))
+        by_project = projects | by("workspace || '/' || project")
+        return Figures(by("kind"), by("tier"), by_project, int(expiring), int(stale))
 
     def faults(self) -> list[tuple[PageRef, str]]:
         """Pages whose file cannot be read as a page, with what is wrong."""

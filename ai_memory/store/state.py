@@ -202,6 +202,11 @@ def purged_pages(connection: Connection, blobs: Iterable[str]) -> set[str]:
     return {str(row[0]) for row in connection.execute(sql, (json.dumps(list(blobs)),))}
 
 
+def purged_since(connection: Connection, at_us: int) -> set[str]:
+    """Tombstones that were set at that instant or later."""
+    return {str(row[0]) for row in connection.execute("SELECT id FROM purged WHERE at_us >= ?", (at_us,))}
+
+
 def known_events(connection: Connection, event_ids: list[str]) -> set[str]:
     """Those of the ids that were applied already. Any number of ids."""
     known: set[str] = set()

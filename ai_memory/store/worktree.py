@@ -16,9 +16,15 @@ from ai_memory.store.filesystem import make_folder, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
 from ai_memory.store.stamps import Stamps
 from ai_memory.text.merge import merge_lines
+from ai_memory.text.sync_copies import stands_for
 
 LARGEST_FILE_BYTES = 16 * 1_048_576
 """A file by hand above this is left alone: no page is that long, and its text would pass through the redo log."""
+
+_MACOS_DATALESS = 0x4000_0000
+"""SF_DATALESS of `sys/stat.h`."""
+_WINDOWS_ELSEWHERE = 0x0000_1000 | 0x0004_0000 | 0x0040_0000
+"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN, RECALL_ON_DATA_ACCESS."""
 
 
 @dataclass(slots=True)
@@ -32,7 +38,7 @@ class Look:
     skipped: dict[str, str] = field(default_factory=dict)
     """Files and folders that could not be taken, with the reason."""
     placeholders: set[str] = field(default_factory=set)
-    """Files that a sync client says it holds elsewhere."""
+    """Files and folders that a sync client says it holds elsewhere."""
 
 
 class WorkTree:
@@ -82,12 +88,16 @@ class WorkTree:
         ours = PageFolder(folder)
         for entry in found:
             name = f"{folder}/{entry.name}" if folder else entry.name
+            absent = stands_for(entry.name)
+            if absent is not None:
+                look.placeholders.add(f"{folder}/{absent}" if folder else absent)
             if entry.name.startswith("."):
-                if entry.name.endswith(".icloud"):
-                    look.placeholders.add(name.replace(f"/{entry.name}", f"/{entry.name[1:-7]}"))
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield name
+                if _is_folder_elsewhere(entry):
+                    look.placeholders.add(name)  # to list it is to fetch it
+                else:
+                    yield name
             elif ours.takes(entry.name):
                 self._take(name, entry, look)
             elif entry.is_symlink() and entry.is_dir():
@@ -105,6 +115,9 @@ class WorkTree:
             known = self._entries.get(os.fsencode(name))
             if known is not None and known.matches(status) and self._index and not self._index.is_racy(known):
                 look.blobs[name] = known.blob
+                return
+            if is_elsewhere(status):
+                look.placeholders.add(name)  # to read it is to fetch it
                 return
             if status.st_size > LARGEST_FILE_BYTES:
                 look.skipped[name] = f"{status.st_size:,} bytes are more than a page may hold ({LARGEST_FILE_BYTES:,})"
@@ -201,6 +214,20 @@ class WorkTree:
     def _link_on_the_way(self, folder: str) -> str | None:
         """The first part of the way to `folder` that is a link, or None."""
         return next((part for part in _ways(folder) if (self._root / part).is_symlink()), None)
+
+
+def is_elsewhere(status: os.stat_result) -> bool:
+    """Whether a sync client shows a file or folder whose content it holds elsewhere, and would fetch now."""
+    flags: int = getattr(status, "st_flags", 0)
+    attributes: int = getattr(status, "st_file_attributes", 0)
+    return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_ELSEWHERE)
+
+
+def _is_folder_elsewhere(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return is_elsewhere(entry.stat(follow_symlinks=False))
+    except OSError:
+        return False  # reading it tells what is wrong
 
 
 def _ways(folder: str) -> Iterator[str]:

@@ -1,15 +1,15 @@
 """What happens under the writer lock."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import audit, compacting, driver, gitindex, indexing, pending, state
+from ai_memory.store import audit, compacting, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
-from ai_memory.store.adoption import Adopted, Edits, find_edits
+from ai_memory.store.adoption import Adopted, Edits, find_edits, purged_blobs
 from ai_memory.store.audit import Mutation, Touched
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change, Committed, StateValue
@@ -282,11 +282,11 @@ class Writer:
             seen_missing=missing,
             now_us=now_us,
             is_everything=is_everything,
-            purged=self._purged,
+            purged=lambda blobs: purged_blobs(self._data_dir, blobs),
         )
         self._remember_missing(missing, look, edits, is_everything=is_everything)
         if not edits.paths:
-            return Adopted(asked=edits.asked, skipped=edits.skipped, waiting=len(edits.vanished))
+            return Adopted(asked=edits.asked, skipped=edits.left, waiting=len(edits.vanished))
         change_id = new_change_id(now_us)
         told = {"Change-Id": change_id, "Pass": "adopt"}
         if message:
@@ -307,14 +307,6 @@ class Writer:
         self._desk.step("adopt-pending")
         applied = self._roll_forward(change, Stamps({}))
         return _adopted(edits, applied)
-
-    def _purged(self, blobs: Iterable[str]) -> set[str]:
-        """Those that a purged page held; none where `state.db` cannot be read: pages can be written all the same."""
-        path = self._data_dir.state
-        if path.exists():
-            with suppress(*driver.FAULTS), closing(driver.connect(path, mode="ro")) as connection:
-                return state.purged_pages(connection, blobs)
-        return set()
 
     def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:
         """A project that a person began with `mkdir` gets its `_meta.md`."""
@@ -387,7 +379,7 @@ def _adopted(edits: Edits, applied: Applied) -> Adopted:
         changed=refs(was=True, now=True),
         deleted=refs(was=True, now=False),
         asked=edits.asked,
-        skipped=(*edits.skipped, *left),
+        skipped=(*edits.left, *left),
         waiting=len(edits.vanished),
         is_overtaken=bool(applied.folders),
     )

@@ -11,7 +11,7 @@ from ai_memory.errors import MemoryFault
 from ai_memory.model import Tier
 from ai_memory.text.faults import BadPage
 from ai_memory.text.frontmatter import Parts, read_block, split
-from ai_memory.text.limits import LARGEST_PAGE_BYTES, check_limit
+from ai_memory.text.limits import LARGEST_PAGE_BYTES, check_limit, counted_body
 from ai_memory.text.names import default_kind
 from ai_memory.text.outline import Leaf, outline
 from ai_memory.text.plain import plain_line
@@ -65,7 +65,7 @@ def check_size(text: str) -> None:
     """Refuse a page that is too large, before anything costly looks at it. *Errors*: TooLarge."""
     if len(text) > LARGEST_PAGE_BYTES:
         check_limit("body", text)
-    check_limit("body", text[split(text).body_start :])
+    check_limit("body", counted_body(text[split(text).body_start :]))
 
 
 def plain_page(text: str, *, path: str) -> ParsedPage:

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
+from threading import Timer
 
 from ai_memory.harnesses.launch import Launch
 
@@ -32,7 +34,7 @@ def check_hook(launch: Launch, agent: str) -> str:
 
 def check_bridge(launch: Launch, agent: str = "") -> str:
     """What is wrong with the bridge; empty where it answers `initialize`."""
-    told = _answer(launch.bridge_argv(agent), json.dumps(_HELLO) + "\n")
+    told = _first_answer(launch.bridge_argv(agent), json.dumps(_HELLO) + "\n")
     if isinstance(told, Exception):
         return f"the bridge does not start: {told}"
     try:
@@ -42,8 +44,43 @@ def check_bridge(launch: Launch, agent: str = "") -> str:
     return "" if named == "ai-memory" else f"the bridge calls itself {named!r}"
 
 
-def _answer(words: str | Sequence[str], told: str) -> subprocess.CompletedProcess[str] | Exception:
+def _first_answer(words: Sequence[str], told: str) -> subprocess.CompletedProcess[str] | Exception:
+    """As a client asks: the pipe stays open until the answer is there, however busy the machine is."""
+    try:
+        with subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            cwd=os.path.expanduser("~"),
+            env=_environment(),
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            patience = Timer(TIMEOUT_S, process.kill)
+            patience.start()
+            try:
+                with suppress(BrokenPipeError):
+                    process.stdin.write(told)
+                    process.stdin.flush()
+                first = process.stdout.readline()
+                rest, errors = process.communicate()
+            finally:
+                patience.cancel()
+    except (OSError, subprocess.SubprocessError) as fault:
+        return fault
+    return subprocess.CompletedProcess(words, process.returncode, first + rest, errors)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what is meant for another Python; nothing is captured of the check."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return environ | {"AI_MEMORY_CAPTURE": "off"}
+
+
+def _answer(words: str | Sequence[str], told: str) -> subprocess.CompletedProcess[str] | Exception:
     try:
         return subprocess.run(
             words,
@@ -54,7 +91,7 @@ def _answer(words: str | Sequence[str], told: str) -> subprocess.CompletedProces
             timeout=TIMEOUT_S,
             check=False,
             cwd=os.path.expanduser("~"),
-            env=environ | {"AI_MEMORY_CAPTURE": "off"},
+            env=_environment(),
         )
     except (OSError, subprocess.SubprocessError) as fault:
         return fault

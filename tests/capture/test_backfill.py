@@ -27,6 +27,7 @@ from ai_memory.capture.spooled import session_uuid
 from ai_memory.errors import MemoryFault, UsageFault
 from ai_memory.operations.backfill import Fillable, backfill, backfill_text, fillable
 from ai_memory.operations.pause import pause, resume
+from ai_memory.operations.purge import purge_project, purge_session
 from ai_memory.store import wired
 
 SECRET = "ghp_" + "a1B2" * 9
@@ -608,3 +609,15 @@ def test_who_filled_what_stands_in_the_log(house: House) -> None:
 def test_a_copilot_session_of_one_file_is_found_too(house: House) -> None:
     house.put(f".copilot/session-state/{COPILOT}.jsonl", lines(copilot_records(house.cwd)))
     assert len(house.backfill().sessions) == 1
+
+
+def test_what_a_purge_took_is_not_brought_in_again(house: House) -> None:
+    house.everything()
+    house.backfill()
+    purge_session(house.memory(), session=CLAUDE, confirm=True)
+    assert house.backfill(force=True).sessions == ()
+    assert CLAUDE not in {one.id for one in house.sessions()}
+    purge_project(house.memory(), name="shop", confirm=True)
+    assert house.backfill(force=True).sessions == ()
+    assert house.sessions() == []
+    assert house.room.pages("session") == []

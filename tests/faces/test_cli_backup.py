@@ -58,11 +58,14 @@ def test_a_verified_backup_is_told_by_status(room: Room) -> None:
     write(room)
     assert "backup    none that was verified" in room.ok("status")
     room.ok("backup")
-    assert room.json("status")["backup"] == {"verified_at": None, "archive": None}
+    made = room.json("status")["backup"]
+    assert (made["verified_at"], made["archive"]) == (None, None)
+    assert f"backup    none that was verified; made later, not verified: {made['made_at']}" in room.ok("status")
     answer = room.json("backup", "--verify")
     assert answer["verified"] is True
     state = room.json("status")["backup"]
     assert state["archive"] == Path(answer["archive"]).name
+    assert state["made_at"] <= state["verified_at"]
     assert f"backup    {state['verified_at']}, {state['archive']}" in room.ok("status")
     with state_opened(DataDir(room.data_dir)) as connection:
         assert connection is not None

@@ -354,3 +354,11 @@ def test_a_link_that_may_mean_several_pages_takes_the_nearest_and_says_so() -> N
     vault = Vault(places, at=("default", "shop"))
     made = vault.rewritten("b/Page.md", "b/Page.md", "[[note]] and [[Page]]\n")
     assert (made.text, made.changed, made.ambiguous) == ("[[b/Note]] and [[Page]]\n", 1, ("note",))
+
+
+def test_copies_of_a_sync_program_stay_where_they_are_and_are_named(room: Room, vault: Path) -> None:
+    (vault / "Ideas" / "engine.sync-conflict-20260101-120000-ABCDEFG.md").write_text("Second.\n")
+    answer = room.json("import", str(vault))
+    assert answer["counts"] == {"created": 5}
+    copy = "Ideas/engine.sync-conflict-20260101-120000-ABCDEFG.md"
+    assert answer["left"] == [f"{copy}: a copy that a sync program kept beside Ideas/engine.md"]

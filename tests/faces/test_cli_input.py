@@ -157,6 +157,17 @@ def big(size: int) -> str:
     return ("password = hunter2 " * (size // 19 + 1))[:size]
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_body_of_exactly_the_limit_is_taken_and_its_final_newline_is_not_counted(room: Room, end: str) -> None:
+    body = "word " * (BODY_BYTES // 5) + "x" * (BODY_BYTES % 5)
+    Path("big.md").write_text(body + end)
+    room.ok("write-page", "-p", "notes/big.md", "--file", "big.md")
+    assert room.file("notes/big.md").read_text() == body + "\n"
+    Path("big.md").write_text(f"{body}x{end}")
+    error = room.json("write-page", "-p", "notes/big.md", "--file", "big.md", code=1)["error"]
+    assert "at most 1,048,576 " in error["message"]
+
+
 @pytest.mark.parametrize("size", [BODY_BYTES + 1, 20_000_000])
 def test_a_body_that_is_too_large_is_refused_before_anything_is_done(room: Room, size: int) -> None:
     room.ok(*WRITE)

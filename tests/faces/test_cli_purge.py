@@ -176,3 +176,62 @@ def test_events_of_before_a_purge_bring_no_project_back_and_later_ones_begin_it_
     assert [row["id"] for row in room.json("sessions")["sessions"]] == [SESSION]
     room.ok("write-page", "notes/a.md", "-b", "# A")
     assert paths(room) == ["notes/a.md"]
+
+
+def test_a_restore_of_an_older_backup_brings_nothing_purged_back(room: Room) -> None:
+    furnish(room)
+    twin = "# Twin\n\nsaid twice\n"
+    for name in ("notes/gone.md", "notes/kept.md"):
+        room.ok("write-page", name, "-b", twin)
+    room.tell("user-prompt", text=f"Watch how {SECRET}.")
+    room.tell("session-end")
+    room.drain()
+    room.ok("backup")
+    room.ok("purge-session", SESSION, "--confirm")
+    room.ok("forget", "-p", "notes/a.md", "-p", "notes/gone.md", "--confirm")
+    room.ok("write-page", "notes/later.md", "-b", "# Later")
+    before = paths(room)
+    answer = room.json("restore", "--force")
+    assert any("4 pages and 1 sessions of the backup were purged since" in gap for gap in answer["gaps"]), answer[
+        "gaps"
+    ]
+    assert paths(room) == [path for path in before if path != "notes/later.md"]
+    assert room.json("sessions")["sessions"] == []
+    assert room.json("search", "heron")["hits"] == []
+    assert room.json("handoff", "list", "--state", "any")["handoffs"] == []
+    room.tell("user-prompt", text=f"Again: {SECRET}!")
+    room.drain()
+    assert room.json("sessions")["sessions"] == []
+
+
+def test_a_page_that_was_written_anew_after_its_purge_comes_back_with_a_backup_of_it(room: Room) -> None:
+    furnish(room)
+    old = room.file("notes/b.md").read_text()
+    room.ok("forget", "-p", "notes/b.md", "--confirm")
+    room.ok("write-page", "notes/b.md", "-b", old)
+    room.ok("backup")
+    room.ok("delete-page", "notes/b.md")
+    assert room.json("restore", "--force")["gaps"] == []
+    assert paths(room) == ["decisions/c.md", "notes/a.md", "notes/b.md"]
+
+
+def test_events_that_waited_for_a_project_begun_anew_are_applied_after_a_restore(room: Room) -> None:
+    furnish(room)
+    room.ok("backup")
+    room.ok("purge-project", "shop", "--confirm")
+    room.tell("user-prompt", text="Begin anew.")
+    room.ok("restore", "--force")
+    assert paths(room) == []
+    room.drain()
+    assert [row["id"] for row in room.json("sessions")["sessions"]] == [SESSION]
+
+
+def test_an_import_leaves_a_purged_page_out_and_says_so(room: Room, tmp_path: Path) -> None:
+    furnish(room)
+    room.ok("export", str(tmp_path / "kept"))
+    room.ok("forget", "-p", "notes/a.md", "--confirm")
+    answer = room.json("import", str(tmp_path / "kept"))
+    told = next(row for row in answer["pages"] if row["path"] == "notes/a.md")
+    assert told["outcome"] == "skipped"
+    assert "purged" in told["notes"][0]
+    assert paths(room) == ["decisions/c.md", "notes/b.md"]

@@ -233,3 +233,12 @@ def test_the_bridge_ends_many_sessions_only_when_it_is_told_to(three: Room) -> N
     assert not bridge(three, "memory_finalize_session", all=True, confirm=True).is_error
     assert set(states(three).values()) == {"ended"}
     assert bridge(three, "memory_finalize_session", session=THIRD).is_error
+
+
+def test_an_agent_of_which_nothing_is_known_is_named_with_those_that_are(three: Room) -> None:
+    for words in (("sessions", "--agent", "nobody"), ("search", "retry", "--agent", "nobody")):
+        (gap,) = [one for one in three.json(*words)["gaps"] if "agent" in one]
+        assert gap.startswith("no session of an agent") and "nobody" in gap
+        assert "there are sessions of claude-code, codex" in gap
+    for words in (("sessions", "--agent", "claude"), ("search", "zebra", "--agent", "claude")):
+        assert [one for one in three.json(*words)["gaps"] if "agent" in one] == []

@@ -245,9 +245,18 @@ def test_status_counts_pages_by_kind_tier_and_project_and_names_empty_projects(r
         "by_tier": {"procedural": 1, "semantic": 1},
         "by_project": {"default/shop": 2, "default/till": 0},
         "expiring": 1,
+        "stale_links": 0,
     }
     assert answer["empty_projects"] == ["default/till"]
     files = [path for path in room.data_dir.rglob("*") if path.is_file()]
     assert answer["size_bytes"] > sum(path.stat().st_size for path in files) / 2
     assert "1 decision, 1 note, 1 expire within 7 days" in room.ok("status")
     assert "ai-memory purge-project default/till" in room.ok("status")
+
+
+def test_status_counts_links_to_pages_that_are_superseded_or_over(room: Room) -> None:
+    room.ok("write-page", "notes/old.md", "-b", "# Old", "--expires-at", "2020-01-01")
+    room.ok("write-page", "notes/a.md", "-b", "# A\n\nsee [[notes/old]]\n")
+    answer = room.json("status")
+    assert (answer["figures"]["stale_links"], answer["counts"]["unresolved_links"]) == (1, 0)
+    assert "1, 0 lead nowhere, 1 to pages that are superseded or over" in room.ok("status")

@@ -43,7 +43,7 @@ def full(room: Room) -> Room:
 
 def test_all_is_well_in_one_line(full: Room) -> None:
     told = full.ok("doctor")
-    assert told == f"all is well: 25 checks of {full.data_dir}\n"
+    assert told == f"all is well: 26 checks of {full.data_dir}\n"
     document = full.json("doctor")
     assert (document["findings"], document["repaired"]) == ([], [])
     assert {one["outcome"] for one in document["checks"]} == {"fine"}
@@ -281,6 +281,34 @@ def test_a_commit_that_cannot_be_read_is_broken(full: Room) -> None:
     head = full.git("rev-parse", "HEAD").strip()
     (full.data_dir / "wiki" / ".git" / "objects" / head[:2] / head[2:]).unlink()
     assert head in found(full, code=7)["wiki-damaged"]["sentence"]
+
+
+def test_what_lies_in_the_wiki_folder_and_was_not_taken_is_named_and_left(full: Room) -> None:
+    full.file("notes/a (conflicted copy 2026-01-01).md").write_text("# A, on the laptop\n")
+    full.file("notes/b.md").write_text("<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n")
+    full.file("notes/.c.md.icloud").write_text("")
+    for number in range(7):
+        full.file(f"notes/what{number}?.md").write_text("text\n")
+    head = full.git("rev-parse", "HEAD")
+    told = found(full, code=1)
+    assert set(told) == {"conflict-copy", "conflict-markers", "file-left", "held-elsewhere"}
+    assert told["conflict-copy"]["sentence"].startswith("default/shop/notes/a (conflicted copy 2026-01-01).md is what")
+    assert told["conflict-copy"]["fix"].startswith("take over what its original lacks")
+    assert told["conflict-markers"]["fix"] == "solve them"
+    assert told["file-left"]["sentence"] == "2 more files of the wiki were not taken"
+    assert full.git("rev-parse", "HEAD") == head
+    assert len(full.json("pages", "--all")["pages"]) == 1
+
+
+def test_pages_that_are_gone_all_at_once_are_asked_about(full: Room) -> None:
+    for number in range(12):
+        full.file(f"notes/{number}.md").write_text("text\n")
+    full.ok("status")
+    for number in range(12):
+        full.file(f"notes/{number}.md").unlink()
+    gone = found(full, code=1)["pages-gone"]
+    assert gone["sentence"] == "12 of 14 pages are gone from the wiki folder. Nothing was deleted"
+    assert "git checkout -- ." in gone["fix"]
 
 
 def test_pages_that_cannot_be_read_are_named(full: Room) -> None:

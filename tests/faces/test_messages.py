@@ -20,7 +20,7 @@ from ai_memory.paths import DataDir
 from ai_memory.store import messages
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import Outbox, mail_name
-from ai_memory.text.fences import FENCE_END, FENCE_START, NOTICE
+from ai_memory.text.fences import FENCE_END, FENCE_START, UNFENCED_NOTICE
 
 RACERS = 8
 WAITING = 20
@@ -69,7 +69,7 @@ def test_a_message_is_sent_seen_and_taken_once(desk: Room) -> None:
     )
     assert told(desk) == 1
     taken = pop(desk, "--agent", "claude-code")
-    assert (taken["status"], taken["security_notice"]) == ("claimed", NOTICE)
+    assert (taken["status"], taken["security_notice"]) == ("claimed", UNFENCED_NOTICE)
     [row] = taken["messages"]
     assert (row["subject"], row["body"], row["claimed_by_agent"]) == (
         *("Prices", "The price list has a new column.", "claude-code"),
@@ -348,3 +348,9 @@ def test_state_of_an_older_program_has_no_messages_until_one_is_sent(desk: Room)
     assert desk.json("message", "list")["messages"] == []
     assert pop(desk)["status"] == "none_pending"
     assert send(desk)["outcome"] == "sent"
+
+
+@pytest.mark.parametrize("to", ["", " ", "default/"])
+def test_a_message_to_nobody_says_that_nobody_is_named(room: Room, to: str) -> None:
+    error = room.json("message", "send", to, "-b", "Mind the tax.", code=2)["error"]
+    assert error["message"] == "no project is named that shall get the message"

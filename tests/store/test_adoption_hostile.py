@@ -16,7 +16,9 @@ def skipped(room: WikiRoom) -> str:
 
 def test_conflict_markers_are_named_and_left(room: WikiRoom) -> None:
     room.by_hand("notes/a.md", MARKERS)
-    assert skipped(room) == "default/shop/notes/a.md: git left conflict markers in it; solve them"
+    told = "default/shop/notes/a.md was not taken, since git left conflict markers in it: solve them"
+    assert room.adopt().asked == (told,)
+    assert room.put("notes/b.md", "# b, anew\n").asked == (told,)
     assert room.committed("notes/a.md") != MARKERS.encode()
     assert room.file("notes/a.md").read_text() == MARKERS
 

@@ -219,7 +219,7 @@ def test_what_was_purged_since_stays_purged_and_is_named(data: Path, kept: Path)
     with memory_at(data).state_transaction() as connection:
         connection.execute("INSERT INTO purged (id, kind, at_us) VALUES ('s-1', 'session', 1)")
     gaps = put_back(data, kept, is_forced=True)
-    assert gaps == ("purged since this backup was made, and in it again: session s-1. Purge it again",)
+    assert gaps == ("purged since this backup was made, and held by it: session s-1",)
     assert rows(data / "state.db")["purged"] == [("s-1", "session", 1)]
 
 
