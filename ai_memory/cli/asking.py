@@ -3,7 +3,8 @@
 import os
 import sys
 
-from ai_memory.harnesses.around import SESSION_VARIABLES, session_around
+from ai_memory.harnesses.around import session_around
+from ai_memory.hook_harnesses import SESSION_VARIABLES
 from ai_memory.text.printable import shown
 
 YES = ("y", "yes")
