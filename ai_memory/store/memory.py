@@ -201,7 +201,7 @@ class Memory:
         from ai_memory.store import erasing, rewriting
         from ai_memory.store.writing import Writer
 
-        with Writer.opened(self):
+        with Writer.opened(self), driver.refusals_told(self.data_dir.root):
             erasing.remove_events(self.data_dir, erasing.events_of(self.data_dir, sessions))
             erasing.scrub_outbox(self.data_dir, sessions)
             self.step("erase-files")
@@ -223,7 +223,8 @@ class Memory:
         from ai_memory.store.writing import Writer
 
         self._refuse_read_only()
-        with no_drain(self.data_dir.locks, timeout_s=self.lock_timeout_s), Writer.opened(self) as writer:
+        told = driver.refusals_told(self.data_dir.root)
+        with no_drain(self.data_dir.locks, timeout_s=self.lock_timeout_s), Writer.opened(self) as writer, told:
             compacting.vacuum_state(self.data_dir, at_us=self.clock())
             self.step("compact-state")
             compacting.vacuum_cache(self.data_dir)

@@ -29,12 +29,16 @@ LONGEST_CHAIN = 50
 _WINDOW = 2
 """Versions that a tree is compared with: in the order of writing its neighbour is nearly always the best."""
 
+_HALF_MADE = f"tmp{'[a-z0-9_]' * 8}.pack"
+"""As dulwich names a pack on its way (`tempfile.mkstemp`); git's are called otherwise."""
+
 
 def pack_loose(store: DiskObjectStore, objects: Path) -> int:
     """Put all loose objects into one pack; gives their number. Call under the writer lock.
 
     Crash: safe at any point. Loose objects go only when the pack and its name are on the disk.
     """
+    _clear_half_made(objects)
     names = _loose_in_order_of_writing(objects)
     if not names:
         return 0
@@ -50,6 +54,9 @@ def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
 
     Crash: safe at any point. Nothing goes before the pack and its name are on the disk.
     """
+    _clear_half_made(objects)
+    for left in objects.glob("pack/tmp_*"):  # git's own, of a fetch that was cut: they hold what shall go
+        left.unlink(missing_ok=True)
     loose = set(_loose_in_order_of_writing(objects))
     packs = sorted((objects / "pack").glob("pack-*.pack"))
     before = len({name.decode() for name in store})
@@ -66,6 +73,12 @@ def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
     for left in (*objects.glob("info/*"), *objects.glob("pack/multi-pack-index*")):  # git's lists of what was there
         shutil.rmtree(left) if left.is_dir() else left.unlink()
     return before - len(set(names))
+
+
+def _clear_half_made(objects: Path) -> None:
+    """Remove what a pack left that was killed, or met a full disk: dulwich would wait for the lock of its index."""
+    for left in (*objects.glob("pack/*.idx.lock"), *objects.glob(f"pack/{_HALF_MADE}")):
+        left.unlink(missing_ok=True)
 
 
 def _loose_in_order_of_writing(objects: Path) -> list[str]:

@@ -53,7 +53,8 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
         unpacked = unpack(archive, folder / "new", progress)
         desk.step("restore-proven")
         timeout_s = desk.lock_timeout_s
-        with no_drain(data_dir.locks, timeout_s=timeout_s), writer_lock(desk).held(timeout_s):
+        told_of = driver.refusals_told(data_dir.root)
+        with no_drain(data_dir.locks, timeout_s=timeout_s), writer_lock(desk).held(timeout_s), told_of:
             _refuse_data(data_dir, is_forced=is_forced)
             gaps = _carry_over(data_dir, unpacked, told)
             _begin(data_dir, folder, desk.step)
