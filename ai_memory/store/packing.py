@@ -12,9 +12,9 @@ from pathlib import Path
 
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, ShaFile, Tree
-from dulwich.pack import UnpackedObject, deltas_from_sorted_objects, full_unpacked_object
+from dulwich.pack import Pack, UnpackedObject, deltas_from_sorted_objects, full_unpacked_object
 
-from ai_memory.store.filesystem import sync_folder
+from ai_memory.store.filesystem import sync_folder, sync_together
 
 try:
     from dulwich import _pack as _fast  # noqa: F401 (without it a delta of 40 KB takes seconds)
@@ -42,8 +42,7 @@ def pack_loose(store: DiskObjectStore, objects: Path) -> int:
     names = _loose_in_order_of_writing(objects)
     if not names:
         return 0
-    store.add_pack_data(len(names), _unpacked(store, names))
-    sync_folder(objects / "pack")
+    _add_pack(store, objects, names)
     for name in names:
         (objects / name[:2] / name[2:]).unlink(missing_ok=True)
     return len(names)
@@ -60,8 +59,7 @@ def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
     loose = set(_loose_in_order_of_writing(objects))
     packs = sorted((objects / "pack").glob("pack-*.pack"))
     before = len({name.decode() for name in store})
-    made = store.add_pack_data(len(names), _unpacked(store, names))
-    sync_folder(objects / "pack")
+    made = _add_pack(store, objects, names)
     new = "" if made is None else Path(made.data.path).stem
     store.close()
     for pack in packs:
@@ -72,7 +70,16 @@ def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
         (objects / name[:2] / name[2:]).unlink(missing_ok=True)
     for left in (*objects.glob("info/*"), *objects.glob("pack/multi-pack-index*")):  # git's lists of what was there
         shutil.rmtree(left) if left.is_dir() else left.unlink()
+    sync_together(folder for folder in objects.iterdir() if folder.is_dir())  # else a power cut has it all back
     return before - len(set(names))
+
+
+def _add_pack(store: DiskObjectStore, objects: Path, names: list[str]) -> Pack | None:
+    """A pack of those objects that survives a power cut: bytes, index, and their names."""
+    store.fsync_object_files = True  # dulwich syncs neither otherwise
+    made = store.add_pack_data(len(names), _unpacked(store, names))
+    sync_folder(objects / "pack")
+    return made
 
 
 def _clear_half_made(objects: Path) -> None:

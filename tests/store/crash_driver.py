@@ -116,6 +116,10 @@ def back_up(memory: Memory) -> str | None:
     return str(backup.make(memory, target, indexing.no_progress).size_bytes)
 
 
+def back_up_inside(memory: Memory) -> str | None:
+    return backups.backup(memory).archive
+
+
 def put_back(memory: Memory) -> str | None:
     """The archive that lies beside the data dir."""
     told = memory.mutation("restore", subject="archive.zip")
@@ -176,7 +180,17 @@ RUNS: Mapping[str, Callable[[Memory], str | None]] = {
     run.__name__: run
     for run in (
         *(write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back, purge, rename, join),
-        *(rename_all, move_one, reorganise, import_many, begin_anew, make_smaller, take_edits, back_up_proven),
+        *(
+            rename_all,
+            move_one,
+            reorganise,
+            import_many,
+            begin_anew,
+            make_smaller,
+            take_edits,
+            back_up_proven,
+            back_up_inside,
+        ),
     )
 }
 

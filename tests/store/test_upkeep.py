@@ -88,15 +88,18 @@ def test_a_pack_is_on_the_disk_before_a_loose_object_goes(tmp_path: Path, monkey
     desk = memory(tmp_path)
     write(desk, 1, 2, text="first")
     seen: list[tuple[str, bool]] = []
+    sync = os.fsync
 
-    def watch(folder: Path) -> None:
-        seen.append((folder.name, bool(git(tmp_path, "count-objects").startswith("0 objects"))))
+    def watch(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        seen.append((path.suffix or path.name, bool(git(tmp_path, "count-objects").startswith("0 objects"))))
+        sync(descriptor)
 
-    monkeypatch.setattr("ai_memory.store.packing.sync_folder", watch)
+    monkeypatch.setattr(os, "fsync", watch)
     wiki = Wiki(desk.data_dir.git)
     wiki.pack()
     wiki.close()
-    assert seen == [("pack", False)]
+    assert seen == [(".pack", False), (".lock", False), ("pack", False)]  # its bytes, its index, their names
     assert list((desk.data_dir.git / "objects" / "pack").glob("*.pack"))
 
 
