@@ -46,6 +46,7 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
     data_dir = desk.data_dir
     birth.refuse_bad_place(data_dir, allow_synced=is_forced)
     birth.make_root(data_dir)
+    birth.refuse_open_to_all(data_dir)
     _refuse_data(data_dir, is_forced=is_forced)
     folder = aside(data_dir.root)
     make_folder(folder / "new")
