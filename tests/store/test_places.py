@@ -1,4 +1,4 @@
-"""Data dirs in odd places and at odd times: two at once, one copied elsewhere, one open to all, a clock that is wrong."""
+"""Data dirs in odd places and at odd times: two at once, a copy elsewhere, one open to all, a clock that is wrong."""
 
 import subprocess
 import sys
