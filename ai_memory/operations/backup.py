@@ -88,6 +88,7 @@ def _target(memory: "Memory", output: str | None) -> Path:
 
 def _verify(memory: "Memory", target: Path, progress: Progress) -> None:
     """Restore on trial, build an index and compare. Errors: StoreFault; the archive stays, to be looked at."""
+    from ai_memory.store import driver
     from ai_memory.store.memory import Memory
     from ai_memory.store.unpacking import unpack
 
@@ -99,7 +100,13 @@ def _verify(memory: "Memory", target: Path, progress: Progress) -> None:
         pages = _pages_of(Memory.open(unpacked.data_dir, caller=memory.caller, clock=memory.clock))
         if pages != unpacked.manifest.counts["pages"]:
             raise MemoryFault(f"its index has {pages} pages, and {unpacked.manifest.counts['pages']} were kept")
-    except (MemoryFault, OSError) as fault:
+    except OSError as fault:
+        why, remedy = driver.refusal(target.parent, fault)
+        raise StoreFault(
+            f"{target.name} was made, but could not be restored on trial: {why}",
+            hint=f"{remedy} Then make another one: whether this one is whole is not known. No older one was removed.",
+        ) from fault
+    except MemoryFault as fault:
         raise StoreFault(
             f"{target.name} was made, but restored on trial it is not whole: {fault}".replace("\n", " "),
             hint="Do not rely on it. Look at the disk, then make another one; no older archive was removed.",

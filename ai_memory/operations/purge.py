@@ -66,7 +66,7 @@ class _Target:
     sessions: list[str] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
     blobs: dict[str, None] = field(default_factory=dict)
-    """What the pages held, in all versions: page by page, the newest first."""
+    """What the pages held, in all versions: the newest first."""
 
 
 def forget(
@@ -186,15 +186,14 @@ def _purge(
 ) -> Purged:
     from ai_memory.store import erasing
     from ai_memory.store.drain_lock import no_drain
-    from ai_memory.store.history import versions
+    from ai_memory.store.history import histories
 
     target.refs = sorted(set(target.refs))
-    with memory.past() as wiki:  # one for all: it remembers commits and trees
-        for ref in target.refs:
-            for one in versions(wiki, ref) if wiki is not None else ():
-                target.paths.add(one.path.git_path)
-                if one.version is not None:
-                    target.blobs[one.version] = None
+    with memory.past() as wiki:
+        for one in histories(wiki, target.refs) if wiki is not None else ():
+            target.paths.add(one.path.git_path)
+            if one.version is not None:
+                target.blobs[one.version] = None
     target.paths |= {ref.git_path for ref in target.refs}
     answer = Purged(
         scope,

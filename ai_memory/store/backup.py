@@ -18,7 +18,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import open_plain, read_plain
-from ai_memory.store import born, driver, state_schema
+from ai_memory.store import born, driver, leftovers, state_schema
 from ai_memory.store.addresses import folder_of, is_ours, is_utf8, meta_project, page_ref
 from ai_memory.store.archive import Manifest, Packer, is_kept
 from ai_memory.store.checkup import database_faults
@@ -61,6 +61,7 @@ def make(desk: Desk, target: Path, progress: Progress) -> Made:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         make_folder(target.parent)
+        leftovers.sweep_backups(target.parent)
         with os.fdopen(open_new(temporary), "wb") as out:
             with Packer(out) as packer:
                 made = _Backup(desk, packer, temporary.with_suffix(".state")).run(progress)

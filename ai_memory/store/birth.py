@@ -1,5 +1,8 @@
 """Making a data dir: by the first write, by several processes at once, on a disk that can be trusted."""
 
+import os
+import shlex
+import stat
 from collections.abc import Callable
 
 from ai_memory.errors import StoreFault
@@ -26,6 +29,21 @@ def refuse_bad_place(data_dir: DataDir, *, allow_synced: bool) -> None:
             f"{data_dir.root} lies in a folder that {name} synchronises.",
             hint="Choose another with --data-dir. A sync client can break databases and locks; `init --allow-synced`"
             " insists.",
+        )
+
+
+def refuse_open_to_all(data_dir: DataDir) -> None:
+    """Raise StoreFault for a data dir in which every user of this machine may write: what lies there may be theirs.
+
+    Disks of another system tell no rights that hold, so nothing is said of them.
+    """
+    root = data_dir.root
+    if os.name == "nt" or not root.is_dir():
+        return
+    if root.stat().st_mode & stat.S_IWOTH and not filesystem.is_network(root):
+        raise StoreFault(
+            f"Every user of this machine may write in the data dir {root}.",
+            hint=f"Take that right away: chmod 700 {shlex.quote(str(root))}. Then look through what lies there.",
         )
 
 

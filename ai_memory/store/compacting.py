@@ -32,12 +32,12 @@ def parts(data_dir: DataDir) -> dict[str, int]:
     """Bytes on the disk of what can be made smaller: a small file takes a whole block."""
     databases = {"state.db": data_dir.state, "cache.db": data_dir.cache, data_dir.index.name: data_dir.index}
     sizes = {name: sum(_room_of(Path(f"{path}{tail}")) for tail in ("", "-wal")) for name, path in databases.items()}
-    return {**sizes, "wiki/.git": sum(_room_of(path) for path in data_dir.git.rglob("*"))}
+    return {**sizes, "wiki/.git": sum(map(_room_of, purge.entries_below(data_dir.git)))}
 
 
-def _room_of(path: Path) -> int:
+def _room_of(path: "Path | os.DirEntry[str]") -> int:
     try:
-        status = path.lstat()
+        status = os.lstat(path)
     except FileNotFoundError:
         return 0
     blocks: int | None = getattr(status, "st_blocks", None)  # none on Windows

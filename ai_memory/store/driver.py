@@ -186,6 +186,18 @@ def unusable(path: Path, cause: Exception) -> StoreFault:
     return StoreFault(f"{path.name} cannot be used: {why}", hint=f"{remedy} Then try again.")
 
 
+@contextmanager
+def refusals_told(folder: Path) -> Iterator[None]:
+    """Raises StoreFault where the disk keeps SQLite from a database in `folder` within the block."""
+    try:
+        yield
+    except OperationalError as fault:
+        if not is_refused(fault):
+            raise
+        why, remedy = refusal(folder, fault)
+        raise StoreFault(f"A database cannot be used: {why}", hint=f"{remedy} Then try again.") from fault
+
+
 def unreadable(path: Path, cause: Exception) -> StoreFault:
     """The fault to raise for a database that holds what cannot be rebuilt: damaged, or refused by the disk."""
     if is_refused(cause) or is_full_disk(path.parent, cause):

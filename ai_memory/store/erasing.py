@@ -18,6 +18,7 @@ from dulwich.objects import ObjectID
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
 from ai_memory.store import compacting, driver, indexing
+from ai_memory.store.filesystem import sync_folder, sync_together
 from ai_memory.store.objects import loose_object
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool, event_id
@@ -59,12 +60,14 @@ def _session_of(path: Path) -> str:
 def remove_events(data_dir: DataDir, names: Iterable[str]) -> None:
     """Remove those events, with the reasons of those that were set aside."""
     spool = Spool(data_dir)
+    names = list(names)
     for name in names:
         folder, _, file = name.rpartition("/")
         if folder == "spool":
             spool.remove([file])
         else:
             spool.drop(event_id(file))
+    sync_together({(data_dir.root / name).parent for name in names})
 
 
 def scrub_outbox(data_dir: DataDir, sessions: Iterable[str]) -> None:
@@ -74,6 +77,7 @@ def scrub_outbox(data_dir: DataDir, sessions: Iterable[str]) -> None:
         outbox.remove(name)
     for session in sessions:
         outbox.remove(f"recaps/{session}.md")
+    sync_together(folder for name in ("starts", "recaps") if (folder := data_dir.outbox / name).is_dir())
 
 
 def scrub_databases(data_dir: DataDir, *, at_us: int) -> None:
@@ -83,6 +87,7 @@ def scrub_databases(data_dir: DataDir, *, at_us: int) -> None:
     for old in data_dir.root.glob("index-*.db*"):
         old.unlink(missing_ok=True)
     driver.remove(data_dir.cache)
+    sync_folder(data_dir.root)
 
 
 # --- proving ---

@@ -1,6 +1,6 @@
 """The versions of one page, out of the commits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +9,7 @@ from ai_memory.model import PageRef
 from ai_memory.store.addresses import MOVED_PROJECTS, page_ref
 from ai_memory.store.commits import PREFIX
 from ai_memory.store.undoing import named
-from ai_memory.store.wiki import CommitNote, Wiki
+from ai_memory.store.wiki import CommitNote, Places, Wiki
 from ai_memory.text.times import parse_moment
 
 ChangeKind = Literal["created", "changed", "deleted", "moved"]
@@ -31,22 +31,44 @@ class PageVersion:
 
 def versions(wiki: Wiki, ref: PageRef) -> Iterator[PageVersion]:
     """Newest first, over first parents, followed through moves that kept the text."""
-    git_path = ref.git_path
+    return histories(wiki, [ref])
+
+
+def histories(wiki: Wiki, refs: Iterable[PageRef]) -> Iterator[PageVersion]:
+    """The versions of all these pages, newest first. Commits are walked once, however many pages there are."""
+    pages: dict[str, list[PageRef]] = {}
+    """Those that stood at each path: of two that were moved to and fro, both."""
+    for ref in refs:
+        pages.setdefault(ref.git_path, []).append(ref)
+    places = Places(pages)
     for commit in wiki.first_parents(wiki.head()):
         parent = wiki.parent(commit)
-        new, old = wiki.blob_at(commit, git_path), wiki.blob_at(parent, git_path)
-        if new == old:
-            continue
-        note = wiki.note(commit)
-        address = page_ref(git_path) or ref
-        if new is None:
-            yield _version(note, None, address, "deleted")
-        elif old is not None:
-            yield _version(note, new, address, "changed")
-        else:
-            origin = _moved_from(wiki, parent, note, git_path, new)
-            yield _version(note, new, address, "moved" if origin else "created")
-            git_path = origin or git_path
+        note: CommitNote | None = None
+        gone: _Gone | None = None
+        moved: list[tuple[str, str]] = []
+        for difference in wiki.differences_at(places, parent, commit):
+            here = pages.get(difference.git_path)
+            if not here:
+                continue  # a page that was moved here came from elsewhere
+            note = note or wiki.note(commit)
+            address = page_ref(difference.git_path) or here[0]
+            origin = None
+            if difference.new is None:
+                change: ChangeKind = "deleted"
+            elif difference.old is not None:
+                change = "changed"
+            else:
+                gone = gone or _Gone(wiki, parent, note)
+                origin = gone.moved_to(difference.git_path, difference.new)
+                change = "moved" if origin else "created"
+            if origin:
+                moved.append((difference.git_path, origin))
+            for _ in here:
+                yield _version(note, difference.new, address, change)
+        arriving = [(origin, pages.pop(path)) for path, origin in moved]
+        for origin, here in arriving:
+            pages.setdefault(origin, []).extend(here)
+            places.add(origin)
 
 
 def version_at(wiki: Wiki, ref: PageRef, name: str, *, now_us: int) -> PageVersion:
@@ -76,16 +98,24 @@ def _stood_at(wiki: Wiki, found: list[PageVersion], commit: str) -> PageVersion 
     return next(older, None)
 
 
-def _moved_from(wiki: Wiki, parent: str | None, note: CommitNote, git_path: str, blob: str) -> str | None:
-    """Path of the page that this commit moved here: named by its trailer, or the one that held the same text."""
-    if parent is None:
-        return None
-    gone = [d for d in wiki.differences(parent, note.id) if d.new is None and page_ref(d.git_path) is not None]
-    named = (note.trailers.get("Moved-From"), _in_former_project(git_path, note))
-    for difference in gone:
-        if difference.git_path in named:
-            return difference.git_path
-    return next((difference.git_path for difference in gone if difference.old == blob), None)
+class _Gone:
+    """Pages that a commit took away, looked for once."""
+
+    def __init__(self, wiki: Wiki, parent: str | None, note: CommitNote) -> None:
+        self._note = note
+        self._paths: set[str] = set()
+        self._by_blob: dict[str, str] = {}
+        for one in wiki.differences(parent, note.id) if parent is not None else ():
+            if one.new is None and one.old is not None and page_ref(one.git_path) is not None:
+                self._paths.add(one.git_path)
+                self._by_blob.setdefault(one.old, one.git_path)
+
+    def moved_to(self, git_path: str, blob: str) -> str | None:
+        """Path of the page that this commit moved there: named by its trailer, or the one that held the same text."""
+        for origin in (_in_former_project(git_path, self._note), self._note.trailers.get("Moved-From")):
+            if origin in self._paths:
+                return origin
+        return self._by_blob.get(blob)
 
 
 def _in_former_project(git_path: str, note: CommitNote) -> str:

@@ -23,11 +23,15 @@ _SPOOLED = re.compile(r"\.\d{19}-(\d+)-[0-9a-f]{8}\.(?:tmp|json)")
 """As hooks name an event that they are writing."""
 _SEAT = re.compile(r"\d{19}-(\d+)-[0-9a-f]{8}")
 """As `lock.WriterLock` names the seat of who waits."""
+_ARCHIVE = r"\.ai-memory-\d{8}T\d{6}Z(?:-\d+)?\.zip"
+_PACKED = re.compile(_ARCHIVE + r"\.(\d+)\.(?:tmp|state)")
+_TRIAL = re.compile(_ARCHIVE + r"\.trial")
+"""As `backup` names what it writes, and what it restores on trial."""
 
 
 def sweep(data_dir: DataDir) -> int:
     """Remove what processes left that are gone, once it is an hour old; the number removed. Safe to kill, to repeat."""
-    return sum(_remove(path) for path in found(data_dir)) + _sweep_restores(data_dir)
+    return sum(_remove(path) for path in found(data_dir)) + _sweep_restores(data_dir) + sweep_backups(data_dir.backups)
 
 
 def found(data_dir: DataDir) -> Iterator[Path]:
@@ -37,6 +41,19 @@ def found(data_dir: DataDir) -> Iterator[Path]:
         for entry in _names(folder):
             if _is_left(name, entry) and _is_older(folder / entry, oldest):
                 yield folder / entry
+
+
+def sweep_backups(folder: Path) -> int:
+    """Remove archives and trials in a folder whose `backup` was killed; the number removed."""
+    oldest_file, oldest_folder = time.time() - OLD_S, time.time() - UNPACKED_S
+    removed = 0
+    for name in _names(folder):
+        if _is_left(_PACKED, name) and _is_older(folder / name, oldest_file):
+            removed += _remove(folder / name)
+        elif _TRIAL.fullmatch(name) and _is_older(folder / name, oldest_folder):
+            shutil.rmtree(folder / name, ignore_errors=True)
+            removed += 1
+    return removed
 
 
 def _sweep_restores(data_dir: DataDir) -> int:

@@ -112,7 +112,7 @@ class Memory:
         """
         from ai_memory.store.writing import Writer
 
-        self._refuse_read_only()
+        self._refuse_place()
         self.create()
         with Writer.opened(self) as writer:
             change = writer.change()
@@ -151,7 +151,7 @@ class Memory:
         self._finish_restore()
         if not self.exists:
             return Adopted()
-        self._refuse_read_only()
+        self._refuse_place()
         with Writer.opened(self) as writer:
             return writer.adopt_everywhere(message)
 
@@ -160,7 +160,7 @@ class Memory:
         from ai_memory.store import indexing
         from ai_memory.store.writing import rebuild
 
-        self._refuse_read_only()
+        self._refuse_place()
         if not self.exists:
             return indexing.Reindexed(0, 0, 0.0)
         indexing.remove_old_schemas(self.data_dir)
@@ -181,7 +181,7 @@ class Memory:
             with driver.transaction(connection):
                 return work(connection)
 
-        self._refuse_read_only()
+        self._refuse_place()
         with writer_lock(self).held(self.lock_timeout_s), closing(WriterIndex(self.data_dir)) as index:
             return index.change(worked)
 
@@ -212,7 +212,7 @@ class Memory:
         from ai_memory.store import erasing, rewriting
         from ai_memory.store.writing import Writer
 
-        with Writer.opened(self):
+        with Writer.opened(self), driver.refusals_told(self.data_dir.root):
             erasing.remove_events(self.data_dir, erasing.events_of(self.data_dir, sessions))
             erasing.scrub_outbox(self.data_dir, sessions)
             self.step("erase-files")
@@ -233,8 +233,9 @@ class Memory:
         from ai_memory.store.drain_lock import no_drain
         from ai_memory.store.writing import Writer
 
-        self._refuse_read_only()
-        with no_drain(self.data_dir.locks, timeout_s=self.lock_timeout_s), Writer.opened(self) as writer:
+        self._refuse_place()
+        told = driver.refusals_told(self.data_dir.root)
+        with no_drain(self.data_dir.locks, timeout_s=self.lock_timeout_s), Writer.opened(self) as writer, told:
             compacting.vacuum_state(self.data_dir, at_us=self.clock())
             self.step("compact-state")
             compacting.vacuum_cache(self.data_dir)
@@ -248,7 +249,7 @@ class Memory:
         from ai_memory.store.drain_lock import no_drain
         from ai_memory.store.writing import writer_lock
 
-        self._refuse_read_only()
+        self._refuse_place()
         locks = self.data_dir.locks
         with no_drain(locks, timeout_s=self.lock_timeout_s), writer_lock(self).held(self.lock_timeout_s):
             compacting.empty(self.data_dir, step=self.step)
@@ -261,7 +262,7 @@ class Memory:
         """
         from ai_memory.store import state
 
-        self._refuse_read_only()
+        self._refuse_place()
         self.create()
         path = self.data_dir.state
         try:
@@ -412,8 +413,11 @@ class Memory:
         with writer_lock(self).held(self.lock_timeout_s):
             restore.finish(self.data_dir, step=self.step)
 
-    def _refuse_read_only(self) -> None:
+    def _refuse_place(self) -> None:
+        from ai_memory.store import birth
+
         root = self.data_dir.root
+        birth.refuse_open_to_all(self.data_dir)
         if root.exists() and not reading.is_writable(root):
             is_tool = self.caller.face == "bridge"
             outside = "use the MCP tool memory_write_page, or write outside the sandbox"

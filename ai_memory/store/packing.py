@@ -12,9 +12,9 @@ from pathlib import Path
 
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, ShaFile, Tree
-from dulwich.pack import UnpackedObject, deltas_from_sorted_objects, full_unpacked_object
+from dulwich.pack import Pack, UnpackedObject, deltas_from_sorted_objects, full_unpacked_object
 
-from ai_memory.store.filesystem import sync_folder
+from ai_memory.store.filesystem import sync_folder, sync_together
 
 try:
     from dulwich import _pack as _fast  # noqa: F401 (without it a delta of 40 KB takes seconds)
@@ -29,17 +29,20 @@ LONGEST_CHAIN = 50
 _WINDOW = 2
 """Versions that a tree is compared with: in the order of writing its neighbour is nearly always the best."""
 
+_HALF_MADE = f"tmp{'[a-z0-9_]' * 8}.pack"
+"""As dulwich names a pack on its way (`tempfile.mkstemp`); git's are called otherwise."""
+
 
 def pack_loose(store: DiskObjectStore, objects: Path) -> int:
     """Put all loose objects into one pack; gives their number. Call under the writer lock.
 
     Crash: safe at any point. Loose objects go only when the pack and its name are on the disk.
     """
+    _clear_half_made(objects)
     names = _loose_in_order_of_writing(objects)
     if not names:
         return 0
-    store.add_pack_data(len(names), _unpacked(store, names))
-    sync_folder(objects / "pack")
+    _add_pack(store, objects, names)
     for name in names:
         (objects / name[:2] / name[2:]).unlink(missing_ok=True)
     return len(names)
@@ -50,11 +53,13 @@ def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
 
     Crash: safe at any point. Nothing goes before the pack and its name are on the disk.
     """
+    _clear_half_made(objects)
+    for left in objects.glob("pack/tmp_*"):  # git's own, of a fetch that was cut: they hold what shall go
+        left.unlink(missing_ok=True)
     loose = set(_loose_in_order_of_writing(objects))
     packs = sorted((objects / "pack").glob("pack-*.pack"))
     before = len({name.decode() for name in store})
-    made = store.add_pack_data(len(names), _unpacked(store, names))
-    sync_folder(objects / "pack")
+    made = _add_pack(store, objects, names)
     new = "" if made is None else Path(made.data.path).stem
     store.close()
     for pack in packs:
@@ -65,7 +70,22 @@ def pack_only(store: DiskObjectStore, objects: Path, names: list[str]) -> int:
         (objects / name[:2] / name[2:]).unlink(missing_ok=True)
     for left in (*objects.glob("info/*"), *objects.glob("pack/multi-pack-index*")):  # git's lists of what was there
         shutil.rmtree(left) if left.is_dir() else left.unlink()
+    sync_together(folder for folder in objects.iterdir() if folder.is_dir())  # else a power cut has it all back
     return before - len(set(names))
+
+
+def _add_pack(store: DiskObjectStore, objects: Path, names: list[str]) -> Pack | None:
+    """A pack of those objects that survives a power cut: bytes, index, and their names."""
+    store.fsync_object_files = True  # dulwich syncs neither otherwise
+    made = store.add_pack_data(len(names), _unpacked(store, names))
+    sync_folder(objects / "pack")
+    return made
+
+
+def _clear_half_made(objects: Path) -> None:
+    """Remove what a pack left that was killed, or met a full disk: dulwich would wait for the lock of its index."""
+    for left in (*objects.glob("pack/*.idx.lock"), *objects.glob(f"pack/{_HALF_MADE}")):
+        left.unlink(missing_ok=True)
 
 
 def _loose_in_order_of_writing(objects: Path) -> list[str]:

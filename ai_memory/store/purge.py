@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,18 @@ def size_of(path: Path) -> int:
     if path.is_symlink() or not path.is_dir():
         return path.lstat().st_size
     total = 0
-    for one in path.rglob("*"):
+    for entry in entries_below(path):
         with suppress(FileNotFoundError):  # such as an event that was applied meanwhile
-            total += 0 if one.is_dir() else one.lstat().st_size
+            total += 0 if entry.is_dir(follow_symlinks=False) else entry.stat(follow_symlinks=False).st_size
     return total
+
+
+def entries_below(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """All files and folders below, each as the folder's own list tells it: `Path.rglob` asks the disk twice more."""
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as found:
+            for entry in found:
+                yield entry
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)

@@ -46,6 +46,7 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
     data_dir = desk.data_dir
     birth.refuse_bad_place(data_dir, allow_synced=is_forced)
     birth.make_root(data_dir)
+    birth.refuse_open_to_all(data_dir)
     _refuse_data(data_dir, is_forced=is_forced)
     folder = aside(data_dir.root)
     make_folder(folder / "new")
@@ -53,7 +54,8 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
         unpacked = unpack(archive, folder / "new", progress)
         desk.step("restore-proven")
         timeout_s = desk.lock_timeout_s
-        with no_drain(data_dir.locks, timeout_s=timeout_s), writer_lock(desk).held(timeout_s):
+        told_of = driver.refusals_told(data_dir.root)
+        with no_drain(data_dir.locks, timeout_s=timeout_s), writer_lock(desk).held(timeout_s), told_of:
             _refuse_data(data_dir, is_forced=is_forced)
             gaps = _carry_over(data_dir, unpacked, told)
             _begin(data_dir, folder, desk.step)

@@ -15,7 +15,7 @@ from pathlib import Path
 from dulwich.objects import S_ISGITLINK, Commit, ObjectID
 
 from ai_memory.errors import StoreFault
-from ai_memory.store.filesystem import make_folder, write_whole
+from ai_memory.store.filesystem import make_folder, sync_folder, write_whole
 from ai_memory.store.head import BRANCH
 from ai_memory.store.objects import ObjectWriter, spliced_tree
 from ai_memory.store.packing import pack_only
@@ -225,3 +225,4 @@ def _forget_places(git: Path) -> None:
     shutil.rmtree(git / "logs", ignore_errors=True)
     for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG"):
         (git / name).unlink(missing_ok=True)
+    sync_folder(git)

@@ -1,5 +1,6 @@
 """An archive made a data dir again, in a folder of its own, and proven whole before anybody relies on it."""
 
+import errno
 import io
 import os
 import shutil
@@ -41,6 +42,9 @@ _SAFE_SETTINGS = {
 }
 """Settings of git that start no program and lead nowhere: an archive may come from anybody."""
 
+_OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""What no archive is to blame for."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -56,7 +60,7 @@ class Unpacked:
 def unpack(archive: Path, folder: Path, progress: Progress) -> Unpacked:
     """Unpack into an empty folder and prove that what is there is whole: each byte, each object, the database.
 
-    Crash: safe at any point, the folder is all that stays. Errors: BadArchive, StoreFault.
+    Crash: safe at any point, the folder is all that stays. Errors: BadArchive, StoreFault, OSError.
     """
     data_dir = DataDir(folder)
     with opened(archive) as (file, manifest):
@@ -70,6 +74,8 @@ def unpack(archive: Path, folder: Path, progress: Progress) -> Unpacked:
     except BadArchive:
         raise
     except (MemoryFault, OSError, ValueError) as fault:
+        if isinstance(fault, OSError) and fault.errno in _OF_THE_DISK:
+            raise
         raise BadArchive(f"its wiki is not whole: {fault}") from fault
     _prove_state(data_dir, manifest)
     for part in ("wiki", "outbox"):

@@ -188,15 +188,22 @@ def flat(number: int) -> str:
     return f"notes/page-{number:06}.md"
 
 
-def fill(root: Path, pages: int, *, path_of: Callable[[int], str] = spread) -> None:
+def fill(
+    root: Path,
+    pages: int,
+    *,
+    path_of: Callable[[int], str] = spread,
+    page: Callable[[int], str] | None = None,
+) -> None:
     """Put that many pages into a new wiki as a person would: files, then one commit by git."""
     memory(root)
     folder = root / "data" / "wiki" / "/".join(SCOPE)
     writer = Writer()
+    made = page or (lambda number: writer.page(number, pages, path_of=path_of))
     for number in range(pages):
         path = folder / path_of(number)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(writer.page(number, pages, path_of=path_of), encoding="utf-8")
+        path.write_text(made(number), encoding="utf-8")
     git = ["git", "-C", str(root / "data" / "wiki"), "-c", "user.name=Bench", "-c", "user.email=bench@localhost"]
     subprocess.run([*git, "add", "-A"], check=True, env=environment(root))
     subprocess.run([*git, "commit", "-q", "-m", "Fill"], check=True, env=environment(root))

@@ -7,6 +7,7 @@ import pytest
 from cli_room import SESSION, Room
 
 from ai_memory.operations.table import OPERATIONS
+from ai_memory.store.wiki import Wiki
 
 SECRET = "the heron stands in the reeds at dawn"
 
@@ -235,3 +236,40 @@ def test_an_import_leaves_a_purged_page_out_and_says_so(room: Room, tmp_path: Pa
     assert told["outcome"] == "skipped"
     assert "purged" in told["notes"][0]
     assert paths(room) == ["decisions/c.md", "notes/b.md"]
+
+
+def test_histories_of_all_pages_are_read_in_one_walk(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        room.ok("write-page", f"notes/{number}.md", "-b", f"# {number}\n\nthe first text of {number}")
+    room.ok("move", "notes/3.md", "notes/moved.md")
+    room.ok("write-page", "notes/3.md", "-b", "# Another at the old place")
+    walks: list[str | None] = []
+    trees: list[str] = []
+    walk, read = Wiki.first_parents, Wiki._read_rows
+    monkeypatch.setattr(Wiki, "first_parents", lambda self, commit: walks.append(commit) or walk(self, commit))
+    monkeypatch.setattr(Wiki, "_read_rows", lambda self, tree: trees.append(tree) or read(self, tree))
+
+    def read_for(*words: str) -> int:
+        walks.clear()
+        trees.clear()
+        room.ok("forget", *words)
+        assert len(walks) == 1
+        return len(trees)
+
+    assert read_for("--prefix", "notes/") <= read_for("-p", "notes/7.md") + 2
+    room.ok("forget", "--prefix", "notes/", "--confirm", "--history")
+    assert not [name for name in room.git("log", "--all", "--format=", "--name-only").split() if "/notes/" in name]
+
+
+def test_pages_that_changed_places_keep_their_own_histories(room: Room) -> None:
+    for name in "ab":
+        room.ok("write-page", f"notes/{name}.md", "-b", f"# {name}\n\nthe text of {name}")
+    for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
+        room.ok("move", f"notes/{old}.md", f"notes/{new}.md")
+    told = {name: room.json("history", f"notes/{name}.md")["versions"] for name in "ab"}
+    assert [(one["change"], one["path"]) for one in told["a"]] == [("moved", "notes/a.md"), ("created", "notes/b.md")]
+    assert [(one["change"], one["path"]) for one in told["b"]] == [
+        ("moved", "notes/b.md"),
+        ("moved", "notes/c.md"),
+        ("created", "notes/a.md"),
+    ]

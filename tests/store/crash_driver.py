@@ -18,8 +18,12 @@ from pathlib import Path
 import power_cut
 
 from ai_memory.model import Caller, PageRef, Sanitized
+from ai_memory.operations import backup as backups
+from ai_memory.operations import importing
 from ai_memory.operations.purge import forget
-from ai_memory.operations.relocation import move_project, rename_project
+from ai_memory.operations.relocation import move_project, move_session, rename_project, rename_workspace
+from ai_memory.operations.reorg import reorg
+from ai_memory.operations.room import compact, reset
 from ai_memory.paths import DataDir
 from ai_memory.store import backup, driver, indexing
 from ai_memory.store.change import Change
@@ -30,6 +34,7 @@ from ai_memory.store.wiki import Wiki
 DRIVER = Path(__file__)
 KILLED = 9
 HANDOFF = "0" * 31 + "1"
+SESSION = "7d3f0a5e-1111-4222-8333-444455556666"
 OUTBOX_NAME = f"open/{HANDOFF}.md"
 LINES = "".join(f"line {number}\n" for number in range(20))
 
@@ -111,6 +116,10 @@ def back_up(memory: Memory) -> str | None:
     return str(backup.make(memory, target, indexing.no_progress).size_bytes)
 
 
+def back_up_inside(memory: Memory) -> str | None:
+    return backups.backup(memory).archive
+
+
 def put_back(memory: Memory) -> str | None:
     """The archive that lies beside the data dir."""
     told = memory.mutation("restore", subject="archive.zip")
@@ -131,9 +140,58 @@ def join(memory: Memory) -> str | None:
     return move_project(memory, name="crash", to="default/second", workspace="default", confirm=True).outcome
 
 
+def rename_all(memory: Memory) -> str | None:
+    return rename_workspace(memory, name="default", new="work", confirm=True).outcome
+
+
+def move_one(memory: Memory) -> str | None:
+    """The session that the scene left in the project."""
+    return move_session(memory, session=SESSION, to="second", confirm=True).outcome
+
+
+def reorganise(memory: Memory) -> str | None:
+    return reorg(memory, confirm=True).outcome
+
+
+def import_many(memory: Memory) -> str | None:
+    """The folder beside the data dir, in several commits."""
+    importing.BATCH_PAGES = 4
+    source = str(memory.data_dir.root.with_name("many"))
+    return importing.import_pages(memory, folder=source, workspace="default", project="crash").outcome
+
+
+def begin_anew(memory: Memory) -> str | None:
+    return reset(memory, confirm=True).outcome
+
+
+def make_smaller(memory: Memory) -> str | None:
+    return compact(memory, confirm=True).outcome
+
+
+def take_edits(memory: Memory) -> str | None:
+    return memory.commit_by_hand("By hand").commit
+
+
+def back_up_proven(memory: Memory) -> str | None:
+    return backups.backup(memory, output=str(memory.data_dir.root.with_name("proven.zip")), verify=True).archive
+
+
 RUNS: Mapping[str, Callable[[Memory], str | None]] = {
     run.__name__: run
-    for run in (write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back, purge, rename, join)
+    for run in (
+        *(write_one, write_five, adopt, create, first_write, rebuild, back_up, put_back, purge, rename, join),
+        *(
+            rename_all,
+            move_one,
+            reorganise,
+            import_many,
+            begin_anew,
+            make_smaller,
+            take_edits,
+            back_up_proven,
+            back_up_inside,
+        ),
+    )
 }
 
 

@@ -34,7 +34,11 @@ class Recorder:
         self._seen: dict[str, bytes] = {}
         self.rows: list[Row] = []
 
-    def note(self, call: str, path: object, to: object = "", content: bytes = b"") -> None:
+    def note(
+        self, call: str, path: object, to: object = "", content: bytes = b"", *, dir_fd: int | None = None
+    ) -> None:
+        if dir_fd is not None:
+            path = Path(f"/proc/self/fd/{dir_fd}").readlink() / os.fsdecode(path)  # type: ignore[arg-type]
         name, target = self._name(path), self._name(to) if to else ""
         if name is not None and target is not None:
             self.rows.append(Row(call, name, target, content, self._databases()))
@@ -76,7 +80,7 @@ class Recorder:
         def stand_in(real: Any) -> Any:
             def run(path: Any, *args: Any, **kwargs: Any) -> Any:
                 done = real(path, *args, **kwargs)
-                self.note(call, path)
+                self.note(call, path, dir_fd=kwargs.get("dir_fd"))
                 return done
 
             return run
@@ -86,8 +90,10 @@ class Recorder:
     def _two_paths(self, call: str) -> Callable[[Any], Any]:
         def stand_in(real: Any) -> Any:
             def run(path: Any, to: Any, **kwargs: Any) -> Any:
+                # Below the data dir SQLite makes copies in full, and syncs them before it closes them.
+                whole = Path(path).read_bytes() if ".db" in os.fsdecode(path) and Path(path).is_file() else b""
                 done = real(path, to, **kwargs)
-                self.note(call, path, to)
+                self.note(call, path, to, whole)
                 return done
 
             return run
@@ -167,7 +173,9 @@ class Disk:
             case "unlink" | "rmdir":
                 folder.names.pop(name, None)
             case "rename" | "link":
-                moved = folder.names.pop(name) if row.call == "rename" else folder.names[name]
+                moved = folder.names.get(name) or File(row.content)
+                if row.call == "rename":
+                    folder.names.pop(name, None)
                 target, new = self._at(row.to)
                 target.names[new] = moved
             case "sync":

@@ -10,8 +10,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from crash_driver import DRIVER, applied_changes, assert_in_step, copy_of, evidence, memory_at, page, pages, ref, start
+from crash_driver import (
+    DRIVER,
+    RUNS,
+    add_evidence,
+    applied_changes,
+    assert_in_step,
+    copy_of,
+    evidence,
+    memory_at,
+    page,
+    pages,
+    ref,
+    start,
+)
 from power_cut import Disk, Row, build
+
+from ai_memory.paths import DataDir
+from ai_memory.store import backup, erasing
+from ai_memory.store.archive import check
+from ai_memory.store.indexing import no_progress
 
 
 def recorded(name: str, root: Path) -> list[Row]:
@@ -81,4 +99,63 @@ def test_a_first_write_survives_a_power_cut_at_any_call(tmp_path: Path, every: i
         found = pages(root)
         more = {ref("more/z.md").git_path: page("z")}
         assert found == after | more or (found == more and not is_answered), told
+        assert_in_step(root)
+
+
+@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.slow)])
+def test_an_archive_that_was_acknowledged_is_whole_after_a_power_cut(tmp_path: Path, every: int) -> None:
+    base = tmp_path / "base"
+    start(base)
+    rows = recorded("back_up_inside", copy_of(base, "clean"))
+    before, count = pages(base), 0
+    for root, told, is_answered in cuts(base, rows, tmp_path, every=every):
+        made = [path for path in DataDir(root).backups.glob("*.zip") if not path.name.startswith(".")]
+        for path in made:
+            check(path, no_progress)
+        assert made or not is_answered, told
+        assert pages(root) == before, told
+        count += is_answered
+    assert count
+
+
+@pytest.mark.parametrize("every", [40, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_restore_survives_a_power_cut_at_any_call(tmp_path: Path, every: int) -> None:
+    base, archive = tmp_path / "base", tmp_path / "archive.zip"
+    start(base)
+    backup.make(memory_at(base), archive, no_progress)
+    target = pages(base)
+    with memory_at(base).writing("Later") as change:
+        change.put(ref("later.md"), page("later"))
+        add_evidence(change, "later")
+    before = pages(base)
+    rows = recorded("put_back", copy_of(base, "clean"))
+    for root, told, is_answered in cuts(base, rows, tmp_path, every=every):
+        found = pages(root)
+        assert found in (before, target), told
+        assert found == target or not is_answered, told
+        assert evidence(root) == ([] if found == target else ["later"]), told
+        assert_in_step(root)
+
+
+@pytest.mark.parametrize("every", [40, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_purge_survives_a_power_cut_at_any_call(tmp_path: Path, every: int) -> None:
+    base, secret = tmp_path / "base", "the heron stands in the reeds at dawn"
+    start(base)
+    for number in range(2):
+        with memory_at(base).writing("Write what shall go") as change:
+            change.put(ref("a.md"), page("a", f"{secret}\n{number}\n"))
+            add_evidence(change, secret)
+    before = pages(base)
+    clean = copy_of(base, "clean")
+    rows = recorded("purge", clean)
+    after = pages(clean)
+    for root, told, is_answered in cuts(base, rows, tmp_path, every=every):
+        found = pages(root)
+        assert found in (before, after), told
+        assert found == after or not is_answered, told
+        if is_answered:
+            assert erasing.traces(DataDir(root), [secret]) == [], told
+        RUNS["purge"](memory_at(root))
+        assert pages(root) == after, told
+        assert erasing.traces(DataDir(root), [secret]) == [], told
         assert_in_step(root)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ai_memory.paths import DataDir
-from ai_memory.store.leftovers import OLD_S, sweep
+from ai_memory.store.leftovers import OLD_S, UNPACKED_S, sweep
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,8 @@ FORMS = [
     "outbox/open/.0123456789abcdef0123456789abcdef.md.{pid}.tmp",
     "outbox/by-dir/0123456789abcdef0123456789abcdef/.x.{pid}.tmp",
     "wiki/default/shop/notes/.till.md.{pid}.tmp",
+    "backups/.ai-memory-20261130T220425Z.zip.{pid}.tmp",
+    "backups/.ai-memory-20261130T220425Z-2.zip.{pid}.state",
 ]
 
 
@@ -87,3 +89,15 @@ def test_a_number_that_no_process_can_have_is_dead(tmp_path: Path) -> None:
 
 def test_without_a_data_dir_there_is_nothing_to_sweep(tmp_path: Path) -> None:
     assert sweep(DataDir(tmp_path / "none")) == 0
+
+
+def test_a_trial_of_a_backup_that_was_killed_goes_after_a_day(tmp_path: Path) -> None:
+    data_dir = DataDir(tmp_path)
+    made = put(data_dir.backups / ".ai-memory-20261130T220425Z.zip.trial" / "wiki" / "page.md")
+    kept = put(data_dir.backups / "ai-memory-20261130T220425Z.zip")
+    for age_s, is_there in ((OLD_S + 60, True), (UNPACKED_S + 60, False)):
+        then = time.time() - age_s
+        os.utime(made.parents[1], (then, then))
+        sweep(data_dir)
+        assert made.exists() == is_there
+    assert kept.exists()

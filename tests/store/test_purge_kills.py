@@ -89,6 +89,14 @@ def test_without_a_file_to_take_out_no_commit_is_another(begun: Path) -> None:
     assert_in_step(begun)
 
 
+def test_packs_that_were_cut_go_with_the_history(begun: Path) -> None:
+    packs = DataDir(begun).git / "objects" / "pack"
+    for name in ("tmpab12_x9z.pack", "tmp_pack_Xy12Z3", "pack-0123.idx.lock"):
+        (packs / name).write_text(SECRET)
+    memory_at(begun).erase([ref("a.md").git_path], [], with_history=True)
+    assert sorted(path.suffix for path in packs.iterdir()) == [".idx", ".pack"]
+
+
 @pytest.mark.parametrize("what", ["tag", "worktree"])
 def test_what_would_keep_the_old_history_is_named_first(begun: Path, what: str) -> None:
     if what == "tag":

@@ -1,6 +1,7 @@
 """What keeps the store fast and small: statements of a rebuild, deltas in packs. Causes are counted, never times."""
 
 import os
+import shutil
 import subprocess
 import zlib
 from contextlib import closing
@@ -87,16 +88,39 @@ def test_a_pack_is_on_the_disk_before_a_loose_object_goes(tmp_path: Path, monkey
     desk = memory(tmp_path)
     write(desk, 1, 2, text="first")
     seen: list[tuple[str, bool]] = []
+    sync = os.fsync
 
-    def watch(folder: Path) -> None:
-        seen.append((folder.name, bool(git(tmp_path, "count-objects").startswith("0 objects"))))
+    def watch(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        seen.append((path.suffix or path.name, bool(git(tmp_path, "count-objects").startswith("0 objects"))))
+        sync(descriptor)
 
-    monkeypatch.setattr("ai_memory.store.packing.sync_folder", watch)
+    monkeypatch.setattr(os, "fsync", watch)
     wiki = Wiki(desk.data_dir.git)
     wiki.pack()
     wiki.close()
-    assert seen == [("pack", False)]
+    assert seen == [(".pack", False), (".lock", False), ("pack", False)]  # its bytes, its index, their names
     assert list((desk.data_dir.git / "objects" / "pack").glob("*.pack"))
+
+
+def test_a_pack_that_was_cut_hinders_no_later_one(tmp_path: Path) -> None:
+    """dulwich takes the lock of an index that nobody writes any more for a living one's, and stops for ever."""
+    desk = memory(tmp_path)
+    write(desk, 1, 2, text="first")
+    packs = desk.data_dir.git / "objects" / "pack"
+    trial = tmp_path / "trial"
+    shutil.copytree(desk.data_dir.root, trial)
+    with closing(Wiki(DataDir(trial).git)) as wiki:
+        wiki.pack()
+    [index_name] = [path.name for path in (DataDir(trial).git / "objects" / "pack").glob("*.idx")]
+    (packs / f"{index_name}.lock").write_bytes(b"half")
+    (packs / "tmpab12_x9z.pack").write_bytes(b"half")
+    (packs / "tmp_pack_of_git").write_bytes(b"a fetch is running")
+    with closing(Wiki(desk.data_dir.git)) as wiki:
+        assert wiki.pack() > 0
+    assert {path.suffix for path in packs.iterdir()} == {".pack", ".idx", ""}
+    assert (packs / "tmp_pack_of_git").exists()
+    assert git(tmp_path, "fsck", "--strict", "--no-dangling") == ""
 
 
 def test_a_rebuild_reads_loose_pages_past_the_git_library_and_packed_ones_through_it(
