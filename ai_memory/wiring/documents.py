@@ -1,7 +1,6 @@
 """Settings of other programs as documents that are edited in place: JSON with comments, and TOML."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 from ai_memory.harnesses.edits import Json, Syntax
@@ -70,7 +69,7 @@ class JsonDocument:
 
     def _root(self) -> jsonc.Value | None:
         try:
-            root = _parsed(self.text)
+            root = jsonc.read(self.text)
         except jsonc.JsonFault as fault:
             raise Refused(f"it is no valid JSON: {fault.reason}", line=fault.line, column=fault.column) from fault
         if root is not None and not root.is_object:
@@ -116,12 +115,6 @@ class TomlDocument:
 
     def line_of(self, way: tuple[Step, ...]) -> int:
         return toml_edit.line_of(self.text, tuple(step for step in way if isinstance(step, str)))
-
-
-@lru_cache(maxsize=2)
-def _parsed(text: str) -> jsonc.Value | None:
-    """One text is asked many times: 0.2 s CPU a MB each (2026-11-30), and some agents' files have several."""
-    return jsonc.read(text)
 
 
 def _refused(fault: jsonc.JsonFault | toml_edit.TomlFault) -> Refused:

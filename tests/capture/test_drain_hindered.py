@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import forked
 import pytest
 from terminals import Agent, Room
 
@@ -14,8 +15,14 @@ from ai_memory.store.leftovers import OLD_S
 from ai_memory.store.log import last_lines
 
 
-def drained(room: Room, *before: str) -> "subprocess.CompletedProcess[str]":
+def drained(room: Room) -> forked.Done:
     """The command as a person runs it."""
+    environment = {**os.environ, "HOME": str(room.root / "home")}
+    return forked.run(["drain", "--data-dir", str(room.data_dir.root)], cwd=room.root, env=environment)
+
+
+def drained_below(room: Room, *before: str) -> "subprocess.CompletedProcess[str]":
+    """The command as another program starts it."""
     command = [*before, sys.executable, "-m", "ai_memory", "drain", "--data-dir", str(room.data_dir.root)]
     environment = {**os.environ, "HOME": str(room.root / "home")}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
@@ -72,7 +79,7 @@ def test_a_folder_that_may_not_be_read_is_one_line_and_exit_1(room: Room, agent:
     folder.mkdir(exist_ok=True)
     folder.chmod(0)
     try:
-        done = drained(room, "setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all")
+        done = drained_below(room, "setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all")
     finally:
         folder.chmod(0o700)
     assert (done.returncode, done.stdout) == (1, "")

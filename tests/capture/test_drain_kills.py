@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import forked
 import pytest
 from terminals import NINE_US, Agent, Room
 
@@ -111,10 +112,9 @@ def test_a_drain_killed_at_each_of_its_steps_is_finished_by_the_next(tmp_path: P
         assert outcome(room) == expected, f"killed at step {at} of {steps}"
 
 
-def run_drain(room: Room, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ai_memory", "drain", "--data-dir", str(room.data_dir.root), *words]
+def run_drain(room: Room, *words: str) -> forked.Done:
     environment = {**os.environ, "HOME": str(room.root / "home")}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return forked.run(["drain", "--data-dir", str(room.data_dir.root), *words], cwd=room.root, env=environment)
 
 
 def poll(condition: Callable[[], bool], *, within_s: float = 20.0) -> None:

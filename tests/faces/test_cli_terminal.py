@@ -4,11 +4,10 @@ import errno
 import os
 import re
 import select
-import subprocess
-import sys
 import time
 from pathlib import Path
 
+import forked
 import pytest
 from cli_room import Room
 
@@ -25,8 +24,7 @@ def seen(*words: str, cwd: Path, **more: str) -> tuple[int, str]:
     """Exit code of the command, and all that a terminal gets of stdout and stderr."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "400", **more}
-    command = [sys.executable, "-m", "ai_memory", *words]
-    child = subprocess.Popen(command, cwd=cwd, env=environment, stdin=follower, stdout=follower, stderr=follower)
+    child = forked.start([*words], cwd=cwd, env=environment, streams=(follower, follower, follower))
     os.close(follower)
     found = bytearray()
     deadline = time.monotonic() + 60
@@ -41,7 +39,7 @@ def seen(*words: str, cwd: Path, **more: str) -> tuple[int, str]:
                 break
             found += part
     os.close(leader)
-    return child.wait(60), STYLE.sub("", found.decode("utf-8").replace("\r\n", "\n"))
+    return forked.wait(child), STYLE.sub("", found.decode("utf-8").replace("\r\n", "\n"))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def parts() -> list[Part]:
 
 
 @given(SETTINGS.flatmap(lambda one: st.tuples(st.just(one), written(one))))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_theirs_stays_while_ours_is_there_and_every_byte_once_it_is_gone(found: tuple[dict[str, Any], str]) -> None:
     value, text = found
     made = with_ours(JsonDocument(text), parts(), Terms())

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked
 import pytest
 
 from ai_memory.harnesses.launch import Launch
@@ -40,16 +41,8 @@ class Person:
         return os.environ | {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
 
     def run(self, *words: str, code: int = 0, cwd: Path | None = None) -> str:
-        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.data), *words]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            encoding="utf-8",
-            env=self.environ,
-            cwd=cwd or self.folder,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-            check=False,
+        done = forked.run(
+            ["--data-dir", str(self.data), *words], cwd=cwd or self.folder, env=self.environ, timeout_s=120
         )
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         return done.stdout
@@ -101,15 +94,15 @@ def test_setup_without_a_terminal_and_without_yes_only_shows(person: Person) -> 
 def test_setup_asks_at_a_terminal(person: Person, answers: bytes, is_written: bool) -> None:
     mine, its = pty.openpty()
     os.write(mine, answers)
-    command = [sys.executable, "-m", "ai_memory", "--data-dir", str(person.data), "setup"]
-    done = subprocess.run(command, stdin=its, capture_output=True, env=person.environ, timeout=120, check=False)
+    words = ["--data-dir", str(person.data), "setup"]
+    done = forked.run(words, cwd=person.folder, env=person.environ, stdin=its, timeout_s=120)
     os.close(mine)
     os.close(its)
     assert done.returncode == 0, done.stderr
-    assert b"Write 8 files? [Y/n]" in done.stdout
+    assert "Write 8 files? [Y/n]" in done.stdout
     assert (person.settings.read_text() != THEIRS) is is_written
     if is_written:
-        assert b"Keep an excerpt" in done.stdout
+        assert "Keep an excerpt" in done.stdout
         assert person.run("config", "get", "capture.assistant") == '"excerpt"\n'
 
 
@@ -229,14 +222,13 @@ def test_instructions_go_where_they_are_imported_from_or_named(person: Person) -
     assert [path.name for path in checkout.iterdir() if path.name != ".git"] == ["CLAUDE.md"]
 
 
-def test_four_installers_at_once_leave_what_one_leaves(person: Person) -> None:
-    command = [sys.executable, "-m", "ai_memory", "--data-dir", str(person.data), "install-hooks", "--apply"]
-    running = [
-        subprocess.Popen(command, env=person.environ, cwd=person.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(4)
-    ]
-    told = [one.communicate(timeout=120) for one in running]
-    assert [one.returncode for one in running] == [0] * 4, told
+def test_four_installers_at_once_leave_what_one_leaves(person: Person, tmp_path: Path) -> None:
+    words = ["--data-dir", str(person.data), "install-hooks", "--apply"]
+    with (tmp_path / "told").open("w+b") as told, Path(os.devnull).open("rb") as nothing:
+        streams = (nothing.fileno(), told.fileno(), told.fileno())
+        running = [forked.start(words, cwd=person.folder, env=person.environ, streams=streams) for _ in range(4)]
+        codes = [forked.wait(one) for one in running]
+    assert codes == [0] * 4, (tmp_path / "told").read_text()
     assert "nothing to change" in person.run("install-hooks", "--apply")
     assert len(person.hooks()) == person.settings.read_text().count("hook.py")
     person.run("uninstall", "--apply")
