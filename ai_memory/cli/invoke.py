@@ -80,6 +80,8 @@ def _print(row: Operation, result: Any, call: Call) -> None:
     wanted = call.format or ("table" if row.columns and not row.is_prose else "md")
     if wanted == "table" and row.noun and getattr(result, row.noun):
         print(_table(row, result))
+        if beneath := row.load_beneath()(result):
+            print(shown(beneath))
     else:
         print(shown(row.load_text()(result)))
     for line in note_lines(result):

@@ -273,10 +273,16 @@ def search_text(result: Found) -> str:
     if result.raw_hits:
         lines.append("no page answers, but sessions saw:")
         lines += [line for raw in result.raw_hits for line in _raw_lines(raw)]
-    if result.timings_ms:
-        lines += explained(
-            result.hits, result.scope, legs=result.legs, timings_ms=result.timings_ms, dropped=result.dropped
-        )
+    if told := explanation(result):
+        lines.append(told)
+    return "\n".join(lines)
+
+
+def explanation(result: Found) -> str:
+    """With `explain`, why the hits stand as they do; else nothing."""
+    if not result.timings_ms:
+        return ""
+    lines = explained(result.hits, result.scope, legs=result.legs, timings_ms=result.timings_ms, dropped=result.dropped)
     return "\n".join(lines)
 
 

@@ -46,6 +46,8 @@ class Operation:
     """Keys of a row that a table shows; with them, a table is what a person gets."""
     is_prose: bool = False
     """A person gets the text all the same, and a table on demand."""
+    beneath: str = ""
+    """Function of the same module: result -> what the text says besides its rows, for below a table."""
 
     def load(self) -> "Callable[..., Any]":
         """The function itself; imports its module."""
@@ -54,7 +56,14 @@ class Operation:
 
     def load_text(self) -> "Callable[[Any], str]":
         """The function that makes the result readable; imports its module."""
-        function: Callable[[Any], str] = getattr(import_module(f"ai_memory.operations.{self.module}"), self.text)
+        return self._load(self.text)
+
+    def load_beneath(self) -> "Callable[[Any], str]":
+        """The function that says what stands below a table; gives "" where there is nothing to say."""
+        return self._load(self.beneath) if self.beneath else lambda _: ""
+
+    def _load(self, name: str) -> "Callable[[Any], str]":
+        function: Callable[[Any], str] = getattr(import_module(f"ai_memory.operations.{self.module}"), name)
         return function
 
 
@@ -73,6 +82,7 @@ OPERATIONS: tuple[Operation, ...] = (
         noun="hits",
         columns=("path", "title", "heading", "line", "score"),
         is_prose=True,
+        beneath="explanation",
     ),
     Operation(
         name="bench retrieval",

@@ -12,8 +12,8 @@ _SOURCES = {"canonical", "source-of-truth"}
 
 def authority(path: str, kind: str, tier: str, tags: tuple[str, ...], *, is_pinned: bool, bonus: float = 0.0) -> float:
     """A factor from 0.55 to 1.5. `bonus` is what the query's own intent adds."""
-    folder = next((folder for folder in numbers.STANDING_OF_FOLDERS if path.startswith(folder)), "")
-    return _standing(folder, kind, tier, tags, is_pinned, bonus)
+    folder = path[: path.find("/") + 1]
+    return _standing(folder if folder in numbers.STANDING_OF_FOLDERS else "", kind, tier, tags, is_pinned, bonus)
 
 
 @lru_cache(maxsize=1024)

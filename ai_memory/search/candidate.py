@@ -32,7 +32,9 @@ class Candidate:
 
     def total(self) -> float:
         """What the legs and the standing make together."""
-        total = sum([leg.share for leg in self.legs.values()])
+        total = 0.0
+        for leg in self.legs.values():
+            total += leg.share
         for factor in self.factors.values():
             total *= factor
         return total

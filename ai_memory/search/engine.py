@@ -26,8 +26,9 @@ from ai_memory.store.snapshot import Filter, Snapshot
 _PAGES = """
     SELECT p.id, p.workspace, p.project, p.path, p.title, p.kind, p.tier, p.version, p.pinned, p.updated_at_us,
         p.superseded, (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id)
-    FROM pages AS p WHERE p.id IN (SELECT value FROM json_each(?))
+    FROM pages AS p NOT INDEXED WHERE p.id IN (SELECT value FROM json_each(?)) AND {conditions}
 """
+"""`NOT INDEXED` leaves the look-up by id alone: SQLite would walk all pages of the project."""
 _IDS = """
     SELECT p.id, p.workspace, p.project, p.path FROM json_each(?) AS named
     CROSS JOIN pages AS p
@@ -66,6 +67,7 @@ class _Search:
         self._index = index
         self._request = request
         self._conditions, self._parameters = conditions(request.wanted, request.scopes)
+        self._pages_sql = _PAGES.format(conditions=self._conditions)
         self._pages: dict[int, Candidate] = {}
         self._questions: list[Closeness] = []
         self._weights: Mapping[str, float] = {}
@@ -106,12 +108,11 @@ class _Search:
         closeness = Closeness(prepared.text, terms.weights)
         self._questions.append(closeness)
         found = self._matching(prepared, terms, closeness)
-        scores = {page_id: fulltext.page_score(own) for page_id, own in found.items()}
-        best = max(scores.values(), default=0.0)
-        if best <= 0:
+        if not found:
             return
+        scores = {page_id: fulltext.page_score(own) for page_id, own in found.items()}
+        best = max(scores.values())
         self._legs["fts"] = None
-        self._meet(found)
         ranked = sorted(scores, key=lambda page_id: (-scores[page_id], self._pages[page_id].ref))
         for rank, page_id in enumerate(ranked, 1):
             page, own = self._pages[page_id], found[page_id]
@@ -148,7 +149,7 @@ class _Search:
 
     def _passages(self, expression: str, closeness: Closeness) -> dict[int, list[fulltext.Passage]]:
         return fulltext.passages(
-            self._index, expression, closeness, conditions=self._conditions, parameters=self._parameters
+            self._index, expression, closeness, self._meet, conditions=self._conditions, parameters=self._parameters
         )
 
     def _ask_exact(self, prepared: Prepared) -> None:
@@ -225,10 +226,11 @@ class _Search:
             self._pages[one.page_id].legs[leg] = LegScore(rank, one.score, share(one), one.detail)
             self._legs[leg] = None
 
-    def _meet(self, page_ids: Collection[int]) -> None:
-        """Read what the ranking must know of pages that are new."""
+    def _meet(self, page_ids: Collection[int]) -> Collection[int]:
+        """Read what the ranking must know of pages that are new; gives those that are wanted, old ones, too."""
         new = [page_id for page_id in page_ids if page_id not in self._pages]
-        for row in self._index.execute(_PAGES, ("[" + ",".join(map(str, new)) + "]",)) if new else ():
+        named = "[" + ",".join(map(str, new)) + "]"
+        for row in self._index.execute(self._pages_sql, (named, *self._parameters)) if new else ():
             page_id, workspace, project, path, title, kind, tier, version, is_pinned, updated_at_us, *more = row
             is_superseded, tags = more
             self._pages[page_id] = Candidate(
@@ -242,6 +244,7 @@ class _Search:
                 updated_at_us=updated_at_us,
                 tags=(*(tags.split("\n") if tags else ()), *(["superseded"] if is_superseded else ())),
             )
+        return self._pages.keys()
 
     def _ids(self, refs: Sequence[PageRef]) -> dict[PageRef, int]:
         named = json.dumps([(ref.workspace, ref.project, ref.path) for ref in refs])

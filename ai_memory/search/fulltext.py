@@ -1,7 +1,7 @@
 """The leg that leads: full text over chunks, summed up per page."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_memory.search.closeness import Closeness, flattened
@@ -19,16 +19,24 @@ from ai_memory.search.prepare import Prepared, match_expression
 from ai_memory.store.driver import Connection, OperationalError, is_damage
 from ai_memory.store.index import CHUNK_BITS, count_chunks
 
-_CHUNKS = f"""
-    SELECT f.rowid, bm25(chunks_fts, {", ".join(map(str, COLUMN_WEIGHTS))}) AS score
+_SCORE = f"bm25(chunks_fts, {', '.join(map(str, COLUMN_WEIGHTS))}) AS score"
+_BEST = f"SELECT rowid, {_SCORE} FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score, rowid LIMIT ?"
+_BEST_CHUNKS = 4 * CANDIDATE_CHUNKS
+_WANTED = f"""
+    SELECT f.rowid, {_SCORE}
     FROM chunks_fts AS f
     WHERE chunks_fts MATCH ?
         AND EXISTS (SELECT 1 FROM pages AS p WHERE p.id = f.rowid >> {CHUNK_BITS} AND {{conditions}})
     ORDER BY score, f.rowid
     LIMIT ?
 """
+"""For what is not among the `_BEST`: looking at the page of each chunk that matches takes longer than ranking them."""
 _TEXTS = "SELECT id, title, words, heading, body FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+
+
+Meet = Callable[[Collection[int]], Collection[int]]
+"""Page ids → those of pages that fulfil the conditions, from now on among the candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +82,27 @@ def _frequency(index: Connection, term: str, most: int) -> int:
 
 
 def passages(
-    index: Connection, expression: str, closeness: Closeness, *, conditions: str, parameters: Sequence[object]
+    index: Connection,
+    expression: str,
+    closeness: Closeness,
+    meet: Meet,
+    *,
+    conditions: str,
+    parameters: Sequence[object],
 ) -> dict[int, list[Passage]]:
     """Page id → its chunks that matched, best first. Errors: OperationalError for an expression that FTS5 refuses."""
-    sql = _CHUNKS.format(conditions=conditions)
-    rows = index.execute(sql, [expression, *parameters, CANDIDATE_CHUNKS]).fetchall()
+    best = index.execute(_BEST, (expression, _BEST_CHUNKS)).fetchall()
+    rows: list[tuple[int, float]] = []
+    looked_at = 0
+    while looked_at < len(best) and len(rows) < CANDIDATE_CHUNKS:
+        some = best[looked_at : looked_at + CANDIDATE_CHUNKS - len(rows)]  # no more than are taken: `meet` remembers
+        looked_at += len(some)
+        there = meet({chunk_id >> CHUNK_BITS for chunk_id, _ in some})
+        rows += [row for row in some if row[0] >> CHUNK_BITS in there]
+    if len(rows) < CANDIDATE_CHUNKS and len(best) == _BEST_CHUNKS:
+        sql = _WANTED.format(conditions=conditions)
+        rows = index.execute(sql, [expression, *parameters, CANDIDATE_CHUNKS]).fetchall()
+        meet({chunk_id >> CHUNK_BITS for chunk_id, _ in rows})
     texts = chunk_texts(index, [row[0] for row in rows])
     found: dict[int, list[Passage]] = {}
     for chunk_id, score in rows:

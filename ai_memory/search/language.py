@@ -80,13 +80,16 @@ _ASKING = {
 words or names, too (`comment`, `come`, `was`, `kim`), are left out."""
 
 
-def _worths(asking: int) -> dict[str, dict[bytes, int]]:
-    """Language → its words, flattened, and what each of them tells."""
-    found = {}
-    for name, words in _COMMONEST.items():
-        found[name] = dict.fromkeys(flattened(words).split(), 1)
-        found[name] |= dict.fromkeys(flattened(_ASKING.get(name, "")).split(), asking)
-    found["English"] |= dict.fromkeys((word.encode() for word in STOPWORDS), 1)
+def _worths(asking: int) -> dict[bytes, dict[str, int]]:
+    """Word, flattened → the languages that it tells of, and how much of each."""
+    own = {name: dict.fromkeys(flattened(words).split(), 1) for name, words in _COMMONEST.items()}
+    for name, words in _ASKING.items():
+        own[name] |= dict.fromkeys(flattened(words).split(), asking)
+    own["English"] |= dict.fromkeys((word.encode() for word in STOPWORDS), 1)
+    found: dict[bytes, dict[str, int]] = {}
+    for name, worths in own.items():
+        for word, worth in worths.items():
+            found.setdefault(word, {})[name] = worth
     return found
 
 
@@ -136,15 +139,14 @@ def _of_notes(words: Collection[bytes]) -> tuple[str, ...]:
 
 def _with_related(words: Collection[bytes], *, least: int) -> tuple[str, ...]:
     """The language of a text, and those that are close to it; English has none, and is first where none tells more."""
-    best = _by_words(words, _OF_PASSAGES, least=least)
-    if "English" in best:
-        return ("English",)
-    return _by_words(words, _OF_PASSAGES, least=least, share=numbers.RELATED_WORTH)
+    told = _told_by(words, _OF_PASSAGES)
+    best = _best(told, least=least)
+    return ("English",) if "English" in best else _best(told, least=least, share=numbers.RELATED_WORTH)
 
 
 def _languages_of(question: str) -> tuple[str, ...]:
     """Those that a question reads as equally well, mostly one; none where it tells none: keywords, names, another."""
-    told = _by_words(flattened(question).split(), _OF_QUESTIONS, least=numbers.QUESTION_WORTH)
+    told = _best(_told_by(flattened(question).split(), _OF_QUESTIONS), least=numbers.QUESTION_WORTH)
     share = numbers.QUESTION_SIGNS_AMONG_WORDS if told else numbers.QUESTION_SIGNS
     script = _script_of(question, least=1, share=share)
     return (script,) if script else told
@@ -163,11 +165,16 @@ def _script_of(text: str, *, least: int, share: float) -> str:
     return ""
 
 
-def _by_words(
-    words: Collection[bytes], worths: Mapping[str, Mapping[bytes, int]], *, least: int, share: float = 1.0
-) -> tuple[str, ...]:
-    """The languages that those words tell best, and others that reach so much of the best one's worth."""
-    different = {*words}
-    told = {name: sum([own.get(word, 0) for word in different]) for name, own in worths.items()}
-    most = max(told.values())
-    return tuple(name for name, worth in told.items() if worth >= max(least, share * most))
+def _told_by(words: Collection[bytes], worths: Mapping[bytes, Mapping[str, int]]) -> dict[str, int]:
+    """Language → what different words of those tell of it, together. A query asks it of 20 passages."""
+    told = dict.fromkeys(_COMMONEST, 0)
+    for word in worths.keys() & words:
+        for name, worth in worths[word].items():
+            told[name] += worth
+    return told
+
+
+def _best(told: Mapping[str, int], *, least: int, share: float = 1.0) -> tuple[str, ...]:
+    """The languages that are told best, and others that reach so much of the best one's worth."""
+    bar = max(least, share * max(told.values()))
+    return tuple(name for name, worth in told.items() if worth >= bar)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ai_memory.text.chunks import Chunk, chunks
 from ai_memory.text.grams import has_run, query_grams
@@ -90,6 +91,10 @@ def fold(word: str) -> str:
     return folded if folded.isascii() else "".join([sign for sign in folded if not unicodedata.combining(sign)])
 
 
+_folded_pair = lru_cache(maxsize=8192)(fold)
+"""Remembered: the best passages of a query hold the same pairs of Han and Kana again and again."""
+
+
 def _score(text: str, wanted: set[str]) -> tuple[int, int]:
     folded = fold(text)
     hits = {term: folded.count(term) for term in wanted}
@@ -104,7 +109,8 @@ def _words(flat: str) -> list[tuple[int, str]]:
     for found in _WORD.finditer(flat):
         if has_run(found[0]):  # no blanks between its words: each pair of characters may be one that is asked
             words += [
-                (at, fold(flat[at : at + 2])) for at in range(found.start(), max(found.end() - 1, found.start() + 1))
+                (at, _folded_pair(flat[at : at + 2]))
+                for at in range(found.start(), max(found.end() - 1, found.start() + 1))
             ]
         else:
             words.append((found.start(), fold(found[0])))

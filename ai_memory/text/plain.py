@@ -21,7 +21,7 @@ def printable(text: str) -> str:
 
     Idempotent; printing the result can move no cursor, set no colour and reverse no text.
     """
-    if text.isascii() and text.isprintable():
+    if text.replace("\n", "").replace("\t", "").isprintable():  # Unicode calls none of the escaped ones printable
         return text
     return text.replace("\r\n", "\n").translate(_CONTROLS)
 

@@ -198,6 +198,10 @@ def test_explain_shows_legs_that_add_up_to_the_score(shelf: Room) -> None:
     assert text[at + 1].split() == ["1", f"{best['score']:.3f}", *shares, standing, "100%", best["path"]]
     assert text[-2].startswith("legs: fts")
     assert text[-1] == "left out: nothing"
+    table = shelf.ok("search", "heron", "--explain", "--format", "table").splitlines()
+    assert table[0].split() == ["path", "title", "heading", "line", "score"]
+    assert table[-2].startswith("legs: fts") and text[at] in table and text[at + 1] in table
+    assert "left out" not in shelf.ok("search", "heron", "--format", "table")
     quiet = shelf.json("search", "heron")
     assert (quiet["timings_ms"], quiet["dropped"], quiet["hits"][0]["legs"]) == ({}, {}, [])
 

@@ -512,3 +512,15 @@ def test_nearness_leads_where_the_encoder_reads_the_language_of_the_question(she
 )
 def test_whether_an_encoder_reads_other_languages_is_told_by_its_name(model: str, reads: bool) -> None:
     assert is_multilingual(model) is reads
+
+
+@pytest.mark.parametrize("best", [1, 4, 1_000])
+def test_passages_of_other_projects_take_no_place(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, best: int) -> None:
+    monkeypatch.setattr("ai_memory.search.fulltext.CANDIDATE_CHUNKS", 4)
+    monkeypatch.setattr("ai_memory.search.fulltext._BEST_CHUNKS", best)
+    for number in range(6):
+        shelf.put(f"notes/{number}.md", "heron heron heron", project="elsewhere")
+        shelf.put(f"notes/{number}.md", "A heron stands among many other words of this page")
+    found = shelf.ask("heron")
+    assert [(hit.ref.project, hit.ref.path) for hit in found.hits] == [("shop", f"notes/{at}.md") for at in range(4)]
+    assert found.omitted == 0
