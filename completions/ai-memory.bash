@@ -50,6 +50,13 @@ _ai_memory() {
         "facts --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "facts --standing") COMPREPLY=($(compgen -W "candidate supported needs_review contradicted superseded" -- "$cur")); return ;;
         "facts --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "context --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "timeline --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "impact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "link --as") COMPREPLY=($(compgen -W "references about supports contradicts supersedes depends_on causes fixes derived_from" -- "$cur")); return ;;
+        "link --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "unlink --as") COMPREPLY=($(compgen -W "references about supports contradicts supersedes depends_on causes fixes derived_from" -- "$cur")); return ;;
+        "unlink --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "compact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "reset --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -92,13 +99,13 @@ _ai_memory() {
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context timeline impact link unlink compact reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
         message) words="send list pop cancel" ;;
         handoff) words="begin list show accept cancel reopen" ;;
-        "search") words="-q --variant -n --limit --offset --kind --tag --tier --prefix --path-prefix --since --until --agent --session --scope --all --global --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --vector --no-vector --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "search") words="-q --variant -n --limit --offset --kind --tag --tier --prefix --path-prefix --since --until --agent --session --scope --all --global --as-of --known-at --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --vector --no-vector --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "bench retrieval") words="--set --limit --abstain --no-abstain --vector --no-vector --data-dir --lock-timeout --json --help" ;;
         "bench self") words="--data-dir --lock-timeout --json --help" ;;
         "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
@@ -122,6 +129,11 @@ _ai_memory() {
         "record") words="--kind --quote --cite --valid-from --valid-to --supersedes --entity --subject --predicate --object --verify-by --insist --mine --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "resolve") words="--as --because --by --quote --cite --mine --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "facts") words="--kind --standing --entity --all --as-of --known-at -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "context") words="-q --variant --as-of --known-at --kind -n --limit --max-bytes --abstain --no-abstain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "timeline") words="-n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "impact") words="--depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "link") words="--as --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "unlink") words="--as --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "compact") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "reset") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;

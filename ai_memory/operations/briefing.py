@@ -201,7 +201,7 @@ def _settled(snapshot: "Snapshot", connection: "Connection | None", here: "Filte
 
     assert here.workspace is not None and here.project is not None
     known = evidence_by_path(connection, (here.workspace, here.project)) if connection is not None else {}
-    wanted = [replace(here, kind=kind, superseded=False) for kind in ("rule", "decision")]
+    wanted = [replace(here, kind=kind, valid_at_us=here.unexpired_at_us) for kind in ("rule", "decision")]
     pages = [page for one in wanted for page in snapshot.select(one, limit=_SETTLED_LOOKED_AT).pages]
     pages.sort(key=lambda page: (-known.get(page.ref.path, 0), -page.updated_at_us, page.ref.path))
     return tuple(map(_item, pages[:MAX_SETTLED]))

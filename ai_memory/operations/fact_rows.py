@@ -115,15 +115,29 @@ def named_fact(snapshot: "Snapshot", scope: Scope, name: str) -> StoredFact:
         return (here or found)[0]
     if found:
         raise Conflict(f"more than one project has a fact {name}", hint="name it by its path: project:facts/….md")
-    named = _at_path(snapshot, scope, name) if "/" in name or name.endswith(".md") else None
+    named = _at_path(snapshot, scope, name)
     if named is None:
         raise NotFound(f"no fact {echo(name)}", hint="`ai-memory facts` lists them with their ids")
     return named
 
 
-def _at_path(snapshot: "Snapshot", scope: Scope, name: str) -> StoredFact | None:
+def path_named(scope: Scope, name: str) -> PageRef | None:
+    """The page that the words address; None where they are an id or an entity. Errors: UsageFault."""
+    if "/" not in name and not name.endswith(".md"):
+        return None
     workspace, project, path = split_address(name)
-    ref = PageRef(workspace or scope.workspace, project or scope.project, check_read_path(path))
-    page = snapshot.page(ref)
+    return PageRef(workspace or scope.workspace, project or scope.project, check_read_path(path))
+
+
+def named_ref(snapshot: "Snapshot", scope: Scope, name: str) -> PageRef:
+    """The address that is named, or that of the fact with that id. Errors: NotFound, Conflict, UsageFault."""
+    return path_named(scope, name) or named_fact(snapshot, scope, name).ref
+
+
+def _at_path(snapshot: "Snapshot", scope: Scope, name: str) -> StoredFact | None:
+    ref = path_named(scope, name)
+    page = snapshot.page(ref) if ref is not None else None
     fact = read_fact(page.frontmatter) if page is not None else None
-    return StoredFact(ref, page.version, page.updated_at_us, fact) if page is not None and fact is not None else None
+    if page is None or fact is None:
+        return None
+    return StoredFact(page.ref, page.version, page.updated_at_us, fact)

@@ -8,15 +8,13 @@ from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.fact_evidence import cited, confirmed, quoted
-from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts, named_fact
+from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts, named_fact, named_ref, path_named
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.record import add_evidence, put_fact
 from ai_memory.operations.scoping import resolve as resolve_scope
-from ai_memory.operations.scoping import split_address
 from ai_memory.operations.write import session_trailers
 from ai_memory.text.facts import MAX_EVIDENCE, Evidence, Fact, Standing, moment, read_fact, read_interval
 from ai_memory.text.limits import check_line
-from ai_memory.text.names import check_read_path
 from ai_memory.text.page import splice
 from ai_memory.text.validity import Interval
 
@@ -115,7 +113,7 @@ def _reason(memory: "Memory", because: str) -> str:
 
 
 def _is_fact(snapshot: "Snapshot", scope: Scope, name: str) -> bool:
-    if "/" not in name and not name.endswith(".md"):
+    if path_named(scope, name) is None:
         return True  # an id; what there is none of is told as such
     page = _page(snapshot, scope, name)
     return page is not None and read_fact(page.frontmatter) is not None
@@ -123,8 +121,7 @@ def _is_fact(snapshot: "Snapshot", scope: Scope, name: str) -> bool:
 
 def _page(snapshot: "Snapshot", scope: Scope, name: str) -> Page:
     """Any page, by its path. Errors: NotFound."""
-    workspace, project, path = split_address(name)
-    ref = PageRef(workspace or scope.workspace, project or scope.project, check_read_path(path))
+    ref = named_ref(snapshot, scope, name)
     page = snapshot.page(ref)
     if page is None:
         raise NotFound(f"no page {ref}", hint="`ai-memory pages` lists them, `ai-memory facts` facts with their ids")

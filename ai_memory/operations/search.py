@@ -30,6 +30,7 @@ from ai_memory.operations.search_scope import (
 from ai_memory.operations.sessions import unknown_agent
 from ai_memory.operations.unscoped import is_global, resolve_for
 from ai_memory.text.injection import is_order_shaped
+from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
     from ai_memory.model import Page
@@ -98,6 +99,8 @@ def search(
         bool,
         Field("all projects of all workspaces", aliases=("global",), flags=("--all", "--global"), is_unlisted=True),
     ] = False,
+    as_of: Annotated[str | None, Field("as it was valid then: 2026-05-01, 30d", is_unlisted=True)] = None,
+    known_at: Annotated[str | None, Field("what the memory knew then: 2026-05-01, 30d", is_unlisted=True)] = None,
     include_expired: Annotated[bool, Field("also pages past their expiry", is_unlisted=True)] = False,
     include_superseded: Annotated[bool, Field("also pages that another one replaced", is_unlisted=True)] = False,
     pin_first: Annotated[bool, Field("pinned pages before the hits", is_unlisted=True)] = False,
@@ -126,9 +129,11 @@ def search(
             "--scope names every project that is searched", hint="leave out --all, --project and --workspace"
         )
     now_us = memory.clock()
+    at_us = parse_moment(as_of, now_us=now_us) if as_of else now_us
+    known_us = parse_moment(known_at, now_us=now_us) if known_at else None
     config = configured(memory)
     switches = switches_of(config)
-    with memory.reading() as snapshot:
+    with memory.reading_as_known(known_us) as snapshot:
         scope, untold = (
             (None, ()) if scopes else resolve_for(memory, workspace, project, everywhere=everywhere, snapshot=snapshot)
         )
@@ -146,6 +151,7 @@ def search(
             until=until,
             agent=agent,
             refs=pages_of_session(memory, session) if session else None,
+            at_us=at_us,
             include_expired=include_expired,
             include_superseded=include_superseded,
             is_public=everywhere,
@@ -162,7 +168,7 @@ def search(
             may_abstain=abstain,
             following=following,
         )
-        if switches.observation_stream and searched is not None:
+        if switches.observation_stream and searched is not None and known_us is None:
             request = replace(request, witnesses=witnesses(memory, request))
         if switches.belief_authority_weight:
             request = replace(request, believe=partial(beliefs, memory, snapshot))
@@ -174,7 +180,7 @@ def search(
     rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))
     room = min((size for size in (max_bytes, max_tokens and max_tokens * BYTES_PER_TOKEN) if size), default=0)
     packed = _packed(rows[:limit], room) if room else rows[:limit]
-    seen = () if found.hits or searched is None else raw_hits(memory, request, session)
+    seen = () if found.hits or searched is None or known_us is not None else raw_hits(memory, request, session)
     return Found(
         scope=scope,
         query=query,

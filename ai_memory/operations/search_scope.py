@@ -76,11 +76,12 @@ def page_filter(
     until: str | None,
     agent: str | None,
     refs: Sequence[PageRef] | None,
+    at_us: int,
     include_expired: bool,
     include_superseded: bool,
     is_public: bool,
 ) -> "Filter":
-    """The conditions of a search's words. Errors: UsageFault for a time that is none."""
+    """The conditions of a search's words; `at_us` is when pages must hold. Errors: UsageFault for what is no time."""
     from ai_memory.store.snapshot import Filter  # sqlite, which help does without
 
     return Filter(
@@ -90,8 +91,8 @@ def page_filter(
         prefix=prefix,
         since_us=parse_moment(since, now_us=now_us) if since else None,
         until_us=parse_moment(until, now_us=now_us) if until else None,
-        unexpired_at_us=None if include_expired else now_us,
-        superseded=None if include_superseded else False,
+        unexpired_at_us=None if include_expired else at_us,
+        valid_at_us=None if include_superseded else at_us,
         agent=agent_id(agent),
         refs=None if refs is None else tuple(refs),
         is_public=is_public,

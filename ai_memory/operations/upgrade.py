@@ -52,7 +52,7 @@ def upgrade(
     *,
     confirm: Annotated[bool, Field("do it, where our installer made this environment")] = False,
 ) -> Upgraded:
-    """Tell how ai-memory was installed, which version runs, and the command that upgrades it. Uses no network.
+    """Tell how this program was installed, which version runs, and the command that upgrades it. Uses no network.
     `--confirm` runs our own installer: a failure leaves what runs now. The memory is not touched.
     """
     facts = facts_here()
@@ -64,7 +64,7 @@ def upgrade(
         return Upgraded(__version__, found.way.value, *told, outcome)
     if not is_ours:
         raise MemoryFault(
-            f"ai-memory upgrades itself only where its own installer put it, on Linux and macOS; it came {told[0]}",
+            f"this program upgrades itself only where its own installer put it, on Linux and macOS; it came {told[0]}",
             hint=found.command,
         )
     launch = launch_here(memory.data_dir.root)

@@ -233,6 +233,7 @@ class _Search:
         for row in self._index.execute(self._pages_sql, (named, *self._parameters)) if new else ():
             page_id, workspace, project, path, title, kind, tier, version, is_pinned, updated_at_us, *more = row
             is_superseded, tags = more
+            is_superseded = is_superseded and self._request.wanted.valid_at_us is None  # else it holds still
             self._pages[page_id] = Candidate(
                 page_id=page_id,
                 ref=PageRef(workspace, project, path),

@@ -20,7 +20,7 @@ from ai_memory.store.vectors import Carried
 from ai_memory.text.chunks import Chunk, chunks
 from ai_memory.text.facts import read_fact, read_interval
 from ai_memory.text.grams import grams
-from ai_memory.text.links import Link, links
+from ai_memory.text.links import Link, links, relations_of
 from ai_memory.text.page import ParsedPage, parse_leniently, plain_page
 from ai_memory.text.times import parse_time
 
@@ -228,7 +228,7 @@ class _Rows:
         """The rows of one file. Where they cannot be made, the file is plain text in one piece: the others go on."""
         text, parsed, fault = read_text(ref, file.content or b"")
         try:
-            targets = links(parsed.body, at=ref, relations=parsed.frontmatter.get("relations"))
+            targets = links(parsed.body, at=ref, relations=relations_of(parsed.frontmatter))
             passages = chunks(parsed.body, first_line=parsed.body_line)
             self._take(page_id, ref, file, Read(text, parsed, fault), targets, passages)
         except UNREADABLE as error:

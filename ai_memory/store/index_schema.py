@@ -49,7 +49,7 @@ TABLES = (
         source_id INTEGER NOT NULL, workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
         kind TEXT NOT NULL, PRIMARY KEY (source_id, workspace, project, path, kind)
     ) WITHOUT ROWID""",
-    "CREATE INDEX links_target ON links (workspace, project, path)",
+    "CREATE INDEX links_target ON links (workspace, project, path, kind)",
     # Looks at the work tree: what was not taken, and what was missing once (decision A6).
     "CREATE TABLE vanished (git_path TEXT PRIMARY KEY, first_seen_us INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE looks (folder TEXT PRIMARY KEY, changed_ns INTEGER NOT NULL) WITHOUT ROWID",

@@ -27,11 +27,21 @@ _PROJECT_COLUMNS = "uid, workspace, name, identity, identity_source, aliases, fo
 """What `_project` reads."""
 
 
-VALID = (
-    "(p.valid_from_us IS NULL OR p.valid_from_us <= ?)"
-    " AND iif(p.valid_to_us IS NULL, NOT p.superseded, p.valid_to_us > ?)"
-)
-"""Over `pages AS p`: it holds at an instant, which is asked twice. What was closed without an end never holds."""
+VALID = """
+    (p.valid_from_us IS NULL OR p.valid_from_us <= ?1)
+    AND iif(p.valid_to_us IS NULL, NOT p.superseded, p.valid_to_us > ?1)
+    AND NOT EXISTS (
+        SELECT 1 FROM links AS l CROSS JOIN pages AS s ON s.id = l.source_id
+        WHERE l.workspace = p.workspace AND l.project = p.project AND l.path = p.path AND l.kind = 'supersedes'
+        AND s.id <> p.id AND NOT s.superseded AND (s.valid_from_us IS NULL OR s.valid_from_us <= ?1)
+        AND NOT EXISTS (
+            SELECT 1 FROM links AS b WHERE b.source_id = p.id
+            AND b.workspace = s.workspace AND b.project = s.project AND b.path = s.path AND b.kind = 'supersedes'
+        )
+    )
+"""
+"""Over `pages AS p`: it holds at an instant. What was closed without an end never holds, nor what another page that
+holds supersedes; two that say so of each other both stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,7 @@ class Filter:
     workspace: str | None = None
     project: str | None = None
     kind: str | None = None
+    """Of facts also the kind of fact."""
     tag: str | None = None
     tier: str | None = None
     prefix: str | None = None
@@ -123,7 +134,6 @@ class Filter:
         for condition, value in (
             ("p.workspace = ?", self.workspace),
             ("p.project = ?", self.project),
-            ("p.kind = ?", self.kind),
             ("p.tier = ?", self.tier),
             ("p.updated_at_us >= ?", self.since_us),
             ("p.updated_at_us < ?", self.until_us),
@@ -138,9 +148,11 @@ class Filter:
             if value is not None:
                 conditions.append(condition)
                 parameters.append(value)
+        if self.kind is not None:
+            conditions.append("? IN (p.kind, json_extract(p.frontmatter, '$.fact_kind'))")
+            parameters.append(self.kind)
         if self.valid_at_us is not None:
-            conditions.append(VALID)
-            parameters += [self.valid_at_us, self.valid_at_us]
+            conditions.append(VALID.replace("?1", str(int(self.valid_at_us))))
         if self.agent is not None:
             conditions.append("json_extract(p.frontmatter, '$.agent') = ?")
             parameters.append(self.agent)

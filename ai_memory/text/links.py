@@ -33,6 +33,9 @@ INVERSE_NAMES: Mapping[str, str] = {
 """Every link kind and how it reads from the other end (decision C6). Other kinds are kept and reported."""
 LINK_KINDS = tuple(INVERSE_NAMES)
 
+NAMING_KEYS = ("relations", "supersedes", "superseded_by")
+"""Keys of frontmatter that name pages; an id of a fact names no page and stays."""
+
 MAX_LINKS = 1000
 """Links of one page that are kept: the scan is bounded."""
 MAX_SCANNED = 1_048_576
@@ -43,6 +46,7 @@ _SCOPE = re.compile(r"([A-Za-z0-9_.-]+)(?:/([A-Za-z0-9_.-]+))?")
 _URL_WORDS = frozenset(("http", "https", "mailto", "data", "javascript", "tel", "ftp", "file", "ssh", "git"))
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _EXTENSION = re.compile(r"\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{1,5}\Z")
+_FACT_ID = re.compile(r"f-[0-9a-f]{12}")
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
@@ -76,6 +80,17 @@ def links(body: str, *, at: PageRef, relations: object = None) -> list[Link]:
             if ref := resolve(target_in_text, at=at):
                 found[Link(ref.workspace, ref.project, ref.path, REFERENCES)] = None
     return list(found)[:MAX_LINKS]
+
+
+def relations_of(keys: Mapping[str, object]) -> object:
+    """The relations of a page's frontmatter: its `relations`, and the pages that it says it `supersedes`."""
+    relations, named = keys.get("relations"), keys.get("supersedes")
+    pages = [one for one in (named if isinstance(named, list) else [named]) if not _FACT_ID.fullmatch(_unlisted(one))]
+    if not any(map(_unlisted, pages)):
+        return relations
+    known = dict(relations) if isinstance(relations, Mapping) else {}
+    before = known.get("supersedes", [])
+    return {**known, "supersedes": [*(before if isinstance(before, list) else [before]), *pages]}
 
 
 def relation_targets(relations: object) -> Iterator[tuple[str, str]]:
@@ -147,7 +162,7 @@ def rewrite_links(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], n
     """
     parts = split(text)
     block = text[parts.block_start : parts.block_end]
-    if "relations" in block:
+    if any(key in block for key in NAMING_KEYS):
         block = _rewrite_relations(block, at=at, moved=moved, now_at=now_at)
     body = _rewrite_body(text[parts.body_start :], at=at, moved=moved, now_at=now_at)
     return text[: parts.block_start] + block + text[parts.block_end : parts.body_start] + body
@@ -167,12 +182,12 @@ def _rewrite_body(text: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], n
 
 
 def _rewrite_relations(block: str, *, at: PageRef, moved: Mapping[PageRef, PageRef], now_at: PageRef) -> str:
-    """The frontmatter block with the targets in `relations` rewritten in their places."""
+    """The frontmatter block with the targets in those keys rewritten in their places."""
     from ai_memory.text.yaml_block import entries  # PyYAML, 15 ms: only where relations stand
 
     edits = []
     for entry in entries(block, path=str(at)):
-        for scalar in entry.scalars if entry.key.text == "relations" else ():
+        for scalar in entry.scalars if entry.key.text in NAMING_KEYS else ():
             new = rewrite_relation(scalar.text, at=at, moved=moved, now_at=now_at)
             if new != scalar.text:
                 edits.append((scalar.start, scalar.end, one_line_yaml(new)))

@@ -22,6 +22,8 @@ __all__ = ["BadPage", "ParsedPage", "check_size", "compose", "parse", "parse_len
 
 
 _Read = TypeVar("_Read")
+_TITLE_CHARS = 120
+"""Of a statement that stands for a title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class _Reading:
             frontmatter=keys,
             body=body,
             body_line=parts.body_line,
-            title=self._word("title") or first_heading(body) or _stem(self.path),
+            title=self._word("title") or first_heading(body) or self._statement() or _stem(self.path),
             kind=kind,
             tier=self._tier(kind),
             tags=self._words("tags"),
@@ -119,6 +121,11 @@ class _Reading:
         start = 1 if self.text.startswith("\ufeff") else 0
         self.parts = Parts(has_block=False, block_start=start, block_end=start, body_start=start, body_line=1)
         return {}
+
+    def _statement(self) -> str:
+        """What a fact says names it, shortened where it is long."""
+        statement = self._word("statement") if "fact_kind" in self.keys else ""
+        return statement if len(statement) <= _TITLE_CHARS else f"{statement[: _TITLE_CHARS - 1]}…"
 
     def _tier(self, kind: str) -> Tier:
         tier = self._checked("tier", _tier) if self.keys.get("tier") is not None else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ai_memory.errors import MemoryFault
 from ai_memory.model import PageRef
-from ai_memory.text.links import links, rewrite_links
+from ai_memory.text.links import links, relations_of, rewrite_links
 from ai_memory.text.names import check_page_path, path_key, slug
 from ai_memory.text.page import parse_leniently
 
@@ -83,7 +83,7 @@ class Vault:
         source, target = self._ref(_as_page(path)), self._ref(new)
         moved, ambiguous = dict(self._moved), []
         page = parse_leniently(text, path=path)
-        for link in links(page.body, at=source, relations=page.frontmatter.get("relations")):
+        for link in links(page.body, at=source, relations=relations_of(page.frontmatter)):
             if link.ref in self._moved or (link.workspace, link.project) != self._at:
                 continue
             meant = self._meant(link.path, source.path)

@@ -39,6 +39,16 @@ def with_page(room: Room) -> None:
     room.ok("write-page", "-p", "notes/a.md", "-b", "# A")
 
 
+def with_two_pages(room: Room) -> None:
+    with_page(room)
+    room.ok("write-page", "-p", "notes/b.md", "-b", "# B")
+
+
+def with_link(room: Room) -> None:
+    with_two_pages(room)
+    room.ok("link", "notes/a.md", "notes/b.md", "--as", "supports")
+
+
 def with_set_aside(room: Room) -> None:
     room.ok("init")
     (room.data_dir / "spool" / f"{EVENT}.json").write_text("{}")
@@ -159,6 +169,8 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "rename-workspace": (with_page, ("default", "work", "--confirm"), "rename-workspace"),
     "move-project": (with_page, ("shop", "work", "--confirm"), "move-project"),
     "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
+    "link": (with_two_pages, ("notes/a.md", "notes/b.md", "--as", "supports"), "link"),
+    "unlink": (with_link, ("notes/a.md", "notes/b.md"), "unlink"),
     "record": (lambda room: room.ok("init"), ("Deploys run on Thursdays",), "record"),
     "resolve": (with_page, ("notes/a.md", "--as", "contradicted", "--because", "Measured"), "resolve"),
     "maintain": (with_backups_of_its_own, (), "backup"),
