@@ -306,7 +306,7 @@ OPERATIONS: tuple[Operation, ...] = (
         title="Record a fact",
         examples=(
             "record 'Deploys run on Thursdays' --kind decision",
-            "record 'The queue has one worker' --cite README.md --dry-run",
+            "record 'Deploys run on Mondays' --valid-from 2027-02-01 --dry-run --json",
         ),
         text="recorded_text",
         tool="memory_record",
@@ -320,8 +320,8 @@ OPERATIONS: tuple[Operation, ...] = (
         function="resolve",
         title="Say how a fact stands",
         examples=(
-            "resolve f-3a1b0c9d2e4f --as contradicted --because 'The test showed otherwise'",
-            "resolve notes/retry-budget.md --as superseded --by notes/retries.md --because 'Rewritten'",
+            "resolve notes/retry-budget.md --as contradicted --because 'The test showed otherwise'",
+            "resolve notes/retry-budget.md --as superseded --by decisions/queue.md --because 'Decided anew'",
         ),
         text="resolution_text",
         tool="memory_resolve",

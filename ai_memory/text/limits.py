@@ -85,7 +85,7 @@ def check_limit(name: str, value: str | Sequence[object]) -> None:
 
 def counted_body(body: str) -> str:
     """What of a body counts: its final newline is set by whoever writes a page."""
-    return body.removesuffix("\n")
+    return body[:-2] if body.endswith("\r\n") else body.removesuffix("\n")
 
 
 def check_line(name: str, value: str) -> None:

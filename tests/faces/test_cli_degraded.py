@@ -15,8 +15,8 @@ from ai_memory.store.log import last_lines
 from ai_memory.store.memory import Memory
 
 GONE = (
-    "25 of 28 pages are gone from the wiki folder. Nothing was deleted. If you meant it, commit it yourself with git;"
-    " if not, `git checkout -- .` in the wiki brings them back."
+    "25 of 28 pages are gone from the wiki folder. Nothing was deleted: if you meant it, commit it yourself with git;"
+    " if not, `git checkout -- .` in the wiki brings them back"
 )
 """Of 27 pages and the project's `_meta.md`."""
 

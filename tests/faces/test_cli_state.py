@@ -202,6 +202,8 @@ def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> 
         shelf_of_pages(room)
     if example.startswith("restore "):
         room.ok("backup")
+    if example.startswith(("link", "resolve")):
+        room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
     folder_of_docs(room)
     room.ok(*shlex.split(example))
 
@@ -219,6 +221,8 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
         shelf_of_pages(room)
     if name == "restore":
         room.ok("backup")
+    if name in ("link", "resolve"):
+        room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
     folder_of_docs(room)
     words = [word for word in shlex.split(ROWS[name].examples[-1]) if word != "--json"]
     if name == "write-page":

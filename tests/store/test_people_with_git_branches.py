@@ -189,7 +189,7 @@ def test_a_stash_that_conflicts_on_its_return_is_left_until_solved(room: WikiRoo
     room.git("stash", "-q")
     room.put("notes/a.md", "# ours\n")
     assert room.try_git("stash", "pop").returncode == 1
-    assert room.adopt().skipped == (f"{A}: git left conflict markers in it; solve them",)
+    assert room.adopt().asked == (f"{A} was not taken, since git left conflict markers in it: solve them",)
     room.put("notes/d.md")  # other pages go on
     assert room.text("notes/d.md") == "text\n"
     assert room.committed("notes/a.md") == b"# ours\n"
