@@ -28,6 +28,8 @@ GLOBAL_FLAGS: tuple[tuple[str, str, str, str], ...] = (
 """Flags that stand before or after the command: name, flag, what it takes, help."""
 
 PROGRAM = "ai-memory"
+CHOICES_CHARS = 60
+"""Choices that are longer side by side stand in the text of an option: a terminal has 80 columns."""
 
 
 def words_as_they_stand(found: list[Any]) -> list[Any]:
@@ -192,7 +194,7 @@ def _named(parameter: Parameter) -> SignatureParameter:
 def _metavar(parameter: Parameter) -> str:
     if parameter.field.metavar:
         return parameter.field.metavar
-    if parameter.choices:
+    if parameter.choices and not _fills_a_line(parameter):
         return "|".join(parameter.choices)
     by_type = {"integer": "N", "number": "N"}
     return by_type.get(parameter.type, parameter.name.upper().rstrip("S") if parameter.type == "array" else "") or (
@@ -200,9 +202,16 @@ def _metavar(parameter: Parameter) -> str:
     )
 
 
+def _fills_a_line(parameter: Parameter) -> bool:
+    """Whether its choices side by side are too long to stand behind the flag: its text names them then."""
+    return len("|".join(parameter.choices)) > CHOICES_CHARS
+
+
 def _help(parameter: Parameter) -> str:
     text = parameter.field.description
     text = text[:1].upper() + text[1:]
+    if _fills_a_line(parameter):
+        text += f": {', '.join(parameter.choices)}"
     if parameter.field.piped:
         text += "; - is stdin"
     if parameter.is_required:

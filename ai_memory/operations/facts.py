@@ -34,8 +34,8 @@ class FactList:
 def facts(
     memory: "Memory",
     *,
-    kind: Annotated[KindName | None, Field("only this kind", metavar="KIND")] = None,
-    standing: Annotated[StandingName | None, Field("only those that stand so", metavar="STANDING")] = None,
+    kind: Annotated[KindName | None, Field("only this kind")] = None,
+    standing: Annotated[StandingName | None, Field("only those that stand so")] = None,
     entity: Annotated[str | None, Field("only those about it")] = None,
     every: Annotated[bool, Field("also what does not hold at that time", flags=("--all",), aliases=("all",))] = False,
     as_of: AsOf = None,

@@ -60,7 +60,7 @@ def link(
     *,
     source: From,
     target: To,
-    kind: Annotated[KindOfLink, Field("how A stands to B", flags=("--as",), aliases=("as",), metavar="KIND")],
+    kind: Annotated[KindOfLink, Field("how A stands to B", flags=("--as",), aliases=("as",))],
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> Linked:
@@ -75,7 +75,7 @@ def unlink(
     *,
     source: From,
     target: To,
-    kind: Annotated[KindOfLink | None, Field("only this kind", flags=("--as",), aliases=("as",), metavar="KIND")] = None,
+    kind: Annotated[KindOfLink | None, Field("only this kind", flags=("--as",), aliases=("as",))] = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> Linked:

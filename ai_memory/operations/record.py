@@ -60,7 +60,7 @@ def record(
     memory: "Memory",
     *,
     statement: Annotated[str, Field("one sentence, in the person's language", positional=True, joined=True)],
-    kind: Annotated[KindName, Field("what sort of statement", metavar="KIND")] = "fact",
+    kind: Annotated[KindName, Field("what sort of statement")] = "fact",
     quote: Annotated[str | None, Field("the person's own words from a prompt, to the letter")] = None,
     cite: Annotated[
         tuple[str, ...], Field("what shows it: path#L1-L9, commit:ID, obs:ID, URL", max_length=MAX_EVIDENCE - 1)

@@ -53,7 +53,7 @@ def resolve(
     memory: "Memory",
     *,
     name: Annotated[str, Field("id of a fact, or path of any page", positional=True, metavar="ID", aliases=("id",))],
-    standing: Annotated[StandingName, Field("how it stands", flags=("--as",), aliases=("as",), metavar="STANDING")],
+    standing: Annotated[StandingName, Field("how it stands", flags=("--as",), aliases=("as",))],
     because: Annotated[str, Field("why, in a sentence")],
     by: Annotated[str | None, Field("id or path of what holds in its place")] = None,
     quote: Annotated[str | None, Field("the person's own words from a prompt, to the letter")] = None,

@@ -28,7 +28,8 @@ def filled(made: list[bytes], *, chunks_a_page: int = 3) -> tuple[Connection, in
         page = at // chunks_a_page + 1
         project = "other" if page % 3 == 0 else "p"
         connection.execute(
-            "INSERT INTO pages VALUES (?, 'w', ?, ?, '', '', 'note', 'semantic', 0, NULL, 0, NULL, NULL, 0, '{}', '', 0, '')",
+            "INSERT INTO pages VALUES (?, 'w', ?, ?, '', '', 'note', 'semantic', 0, NULL, 0, NULL, NULL, 0, '{}', '',"
+            " 0, '')",
             (page, project, f"notes/{page}.md"),
         )
         for chunk, vector in enumerate(made[at : at + chunks_a_page], at + 1):
