@@ -24,7 +24,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if memory := folder_in_memory():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))  # a sync there costs nothing, on a disk 3 ms
 
-settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+settings.register_profile("thorough", settings.get_profile("any-machine"), max_examples=500)  # --hypothesis-profile
 settings.load_profile("any-machine")  # a busy machine is no fault of what is tested
 
 

@@ -93,7 +93,9 @@ def drain_in_child(room: Room, *, kill_at: int) -> int:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked process")
-def test_a_drain_killed_at_each_of_its_steps_is_finished_by_the_next(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+def test_a_drain_killed_at_each_of_its_steps_is_finished_by_the_next(tmp_path: Path, first: int) -> None:
+    """Every third step by default, from another one on where slow tests are asked for."""
     reference = furnish(tmp_path / "reference")
     steps = drain_in_child(reference, kill_at=-1)
     expected = outcome(reference)
@@ -104,7 +106,7 @@ def test_a_drain_killed_at_each_of_its_steps_is_finished_by_the_next(tmp_path: P
     root, kept = tmp_path / "killed", tmp_path / "kept"
     room = furnish(root)
     shutil.copytree(root, kept, symlinks=True)
-    for at in range(1, steps + 1):
+    for at in range(first, steps + 1, 3):
         shutil.rmtree(root)
         shutil.copytree(kept, root, symlinks=True)
         assert drain_in_child(room, kill_at=at) == -1

@@ -203,7 +203,7 @@ def test_no_literal_of_a_pattern_costs_more_the_longer_the_text() -> None:
     assert slow == {}
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.lists(st.sampled_from([*HOSTILE, *LITERALS, *"aA1=:-_.\\\"'/ \n"]), min_size=1, max_size=5).map("".join))
 def test_a_megabyte_of_any_pattern_of_beginnings_is_scrubbed_within_a_deadline(piece: str) -> None:
     assert scrubbing_s(piece * (1_000_000 // len(piece))) < 20
