@@ -144,10 +144,7 @@ def _without(text: str, container: Value, place: int) -> str:
 
 def _last_comment(text: str, start: int, end: int) -> re.Match[str] | None:
     """The last comment of a stretch that holds comments, blanks and commas. Two slashes within another one are none."""
-    last = None
-    for last in _COMMENT.finditer(text, start, end):
-        pass
-    return last
+    return next(reversed(list(_COMMENT.finditer(text, start, end))), None)
 
 
 def _without_blanks(text: str, start: int, end: int) -> int:

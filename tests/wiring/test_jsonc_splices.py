@@ -16,9 +16,9 @@ PLAIN = st.recursive(
     lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=3),
     max_leaves=12,
 )
+ODD_COMMENTS = ("/* // c */", "// c /* \n")
 COMMENTS = st.sampled_from(
-    ["", "", " ", "\n", "\n\n", "/* c */", ' /* { " [ */ ', "// c, }\n", "\n  // c\n  ", "\t"]
-    + ["/* // c */", "// c /* \n"]
+    ["", "", " ", "\n", "\n\n", "/* c */", ' /* { " [ */ ', "// c, }\n", "\n  // c\n  ", "\t", *ODD_COMMENTS]
 )
 
 
