@@ -268,6 +268,15 @@ def test_a_damaged_state_is_broken_or_said_to_be_unreadable(full: Room) -> None:
     document = full.json("doctor", code=7)
     state = [one for one in document["findings"] if one["check"] == "state"]
     assert state[0]["code"] == "state-damaged"
+    assert "ai-memory salvage" in state[0]["fix"]
+    shown = full.json("salvage")
+    assert (shown["outcome"], shown["gaps"] != []) == ("would_salvage", True)
+    done = full.json("salvage", "--confirm")
+    assert done["outcome"] == "salvaged"
+    assert (Path(done["kept"]) / "state.db").read_bytes() == content
+    findings = json.loads(full.run("doctor", "--json").stdout)["findings"]
+    assert "state" not in {one["check"] for one in findings}
+    assert full.ok("salvage").strip() == "state.db is whole: nothing to salvage"
 
 
 def test_a_state_of_a_newer_program_is_broken(full: Room) -> None:
