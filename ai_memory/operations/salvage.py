@@ -80,7 +80,7 @@ def _lost(row: TableRow) -> str:
 def salvage_text(result: Salvage) -> str:
     """What was found of each table."""
     if result.outcome == "unchanged":
-        return "state.db is whole: nothing to salvage"
+        return "nothing in state.db is damaged: nothing to salvage"
     head = "salvaged" if result.outcome == "salvaged" else "can be salvaged, with --confirm:"
     lines = [head, *(f"  {row.table} {row.rows}" for row in result.tables if row.rows)]
     if result.sessions_anew:

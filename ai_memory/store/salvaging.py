@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import LockBusy, StoreFault
+from ai_memory.errors import LockBusy
 from ai_memory.paths import DataDir
-from ai_memory.store import audit, driver, remains, state_schema
+from ai_memory.store import audit, born, driver, remains, state_schema
 from ai_memory.store.audit import Mutation
 from ai_memory.store.desk import Desk
 from ai_memory.store.filesystem import aside, make_folder, sync_below, sync_folder
@@ -41,13 +41,14 @@ def salvage(desk: Desk, told: Mutation | None) -> Salvaged:
     """What can be read of `state.db`; with the audit row `told`, that in its place. Call under both locks.
 
     Crash: before the log of the swap is written nothing changed, though a copy may lie in `backups/`; after it the next
-    command finishes. Errors: StoreFault where there is no file, or a newer program wrote it.
+    command finishes. Errors: StoreFault where the file is gone, or a newer program wrote it.
     """
     data_dir = desk.data_dir
     if not data_dir.state.exists():
-        raise StoreFault(
-            f"There is no state.db in {data_dir.root}.", hint="`ai-memory restore` puts a backup in place."
-        )
+        lost = born.lost(data_dir, "state")
+        if lost is not None:
+            raise lost
+        return Salvaged(is_damaged=False, remains=Remains())
     folder = aside(data_dir.root)
     make_folder(folder / "new")
     try:

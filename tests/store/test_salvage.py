@@ -257,7 +257,7 @@ def test_a_state_of_a_newer_program_and_a_missing_one_are_left_alone(data_dir: D
     with pytest.raises(StoreFault, match="version 999"):
         memory.salvage(confirm=True)
     driver.remove(data_dir.state)
-    with pytest.raises(StoreFault, match=r"There is no state\.db"):
+    with pytest.raises(StoreFault, match=r"state\.db is gone"):
         memory.salvage(confirm=True)
 
 
