@@ -4,8 +4,8 @@ import re
 
 _OPENING_TAG = re.compile(r"<([A-Za-z][\w-]{0,63})(?:\s[^<>]{0,500})?>")
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
-_COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
+_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _OWN_TAGS = frozenset({"environment", "instructions", "INSTRUCTIONS", "caveat", "permissions", "reminder"})
 """Tags of one word that harnesses wrap around their own texts. Theirs have a `-` or `_` otherwise; HTML has not."""
 
@@ -84,8 +84,8 @@ def substance(text: str) -> str:
     command = _COMMAND.search(stripped)
     if command:
         arguments = _ARGUMENTS.search(stripped)
-        words = arguments[1] if arguments else ""
-        return f"/{command[1].lstrip('/')} {words}" if words else ""
+        words = arguments[1].strip() if arguments else ""
+        return f"/{command[1].strip().lstrip('/')} {words}" if words else ""
     return _without_machine_blocks(stripped)
 
 

@@ -62,8 +62,7 @@ def state(ground: Ground) -> Iterator[Finding]:
         return
     for fault in faults:
         sentence = f"state.db is damaged: {fault}"
-        fix = "copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows"
-        yield Finding("state-damaged", _BROKEN, sentence, fix)
+        yield Finding("state-damaged", _BROKEN, sentence, "ai-memory salvage")
 
 
 def backup(ground: Ground) -> Iterator[Finding]:

@@ -43,6 +43,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("quarantine", "what could not be applied", waiting.quarantine, ("quarantine",)),
     Check("drain", "the last drain", waiting.last_drain, ("drain-failed",)),
+    Check("upkeep", "the duties of maintain", waiting.upkeep, ("upkeep-failed",)),
     Check("capture", "whether capture is on", configured.left_out, ("capture-off", "capture-owner", "paused")),
     Check("wiki", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
     Check(

@@ -11,6 +11,7 @@ from ai_memory.diagnosis.finding import Finding, Repair, Severity
 from ai_memory.hook_process import is_running
 from ai_memory.store import state
 from ai_memory.store.spool import SpoolCounts
+from ai_memory.store.upkeep import turns
 from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
@@ -85,3 +86,14 @@ def lock(ground: "Ground") -> Iterator[Finding]:
     if memory.data_dir.pending.exists():
         sentence = "a killed command left a change that is recorded and could not be finished"
         yield Finding("change-unfinished", _WARNING, sentence, "mend what is told of the wiki, then ai-memory status")
+
+
+def upkeep(ground: "Ground") -> Iterator[Finding]:
+    """Whether a duty of `maintain` was tried and has not gone well for a week."""
+    with ground.memory.state_reading() as connection:
+        last = turns(connection) if connection is not None else {}
+    for duty, turn in last.items():
+        if turn.fault and (turn.done_at_us is None or turn.done_at_us < ground.now_us - LONG_US):
+            since = f"since {rfc3339(turn.done_at_us)}" if turn.done_at_us is not None else "ever"
+            sentence = f"{duty} of `ai-memory maintain` has not gone well {since}: {turn.fault}"
+            yield Finding("upkeep-failed", _WARNING, sentence, f"ai-memory maintain --only {duty} --force")

@@ -12,6 +12,7 @@ from ai_memory.operations.configured import tell_hooks
 from ai_memory.operations.field import Field
 from ai_memory.operations.named_paths import named_path, new_archive
 from ai_memory.operations.setup import no_progress
+from ai_memory.paths import DataDir
 from ai_memory.store.audit import BACKUP_VERIFIED
 from ai_memory.text.times import parse_time
 
@@ -172,6 +173,7 @@ def restore(
     """
     from ai_memory.operations.purge_again import purge_again, tombstones_since
     from ai_memory.store import archive as archives
+    from ai_memory.store.memory import Memory
     from ai_memory.store.restore import restore as put_back
 
     path = _named(memory, archive)
@@ -180,14 +182,18 @@ def restore(
         return Restored(str(path), str(memory.data_dir.root), "checked", _contents(manifest))
     tombstones = tombstones_since(memory, parse_time(manifest.made_at))
     told = memory.mutation("restore", subject=path.name)
-    done = put_back(memory, path, told, is_forced=force, progress=progress)
+
+    def without_purged(unpacked: DataDir) -> tuple[str, ...]:
+        opened = Memory.open(unpacked, caller=memory.caller, clock=memory.clock, step=memory.step)
+        return purge_again(opened, tombstones)
+
+    done = put_back(memory, path, told, is_forced=force, progress=progress, mend=without_purged)
     gaps = list(done.gaps)
-    if manifest.state_schema is None:
+    if not memory.data_dir.state.exists():
         gaps += memory.tell("restore", subject=path.name)
     try:
         tell_hooks(memory)
         memory.reindex(progress)
-        gaps += purge_again(memory, tombstones)
     except MemoryFault as fault:
         gaps.append(f"it is restored, but: {fault}".replace("\n", " "))
     return Restored(str(path), str(memory.data_dir.root), "restored", _contents(manifest), tuple(gaps))

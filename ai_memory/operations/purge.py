@@ -305,11 +305,15 @@ def _pieces(memory: "Memory", target: _Target) -> list[str]:
 def _warnings(memory: "Memory", *, history: bool) -> tuple[str, ...]:
     """What a purge cannot reach."""
     from ai_memory.store.backup import archives
+    from ai_memory.store.salvaging import salvaged_from
 
     gaps = [] if history else ["git keeps the versions of these pages: --history takes them out of it, too"]
     kept = archives(memory.data_dir.backups)
     if kept:
         gaps.append(f"{len(kept)} backups in {memory.data_dir.backups} may hold it: remove them, and copies elsewhere")
+    damaged = salvaged_from(memory.data_dir)
+    if damaged:
+        gaps.append(f"damaged files that were kept may hold it: remove {', '.join(map(str, damaged))}")
     config = memory.data_dir.git / "config"
     if history and config.exists() and "[remote " in config.read_text(encoding="utf-8", errors="replace"):
         gaps.append("the wiki has a remote: what was pushed there stays, and the next push needs --force")

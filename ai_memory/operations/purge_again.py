@@ -35,9 +35,8 @@ def tombstones_since(memory: "Memory", at_us: int) -> Tombstones:
 
 
 def purge_again(memory: "Memory", tombstones: Tombstones) -> tuple[str, ...]:
-    """Remove what came back of it, and say so. Git's history keeps it: nobody knows whether that was purged, too.
-
-    Crash: some of it may be left; the next restore of that archive removes it.
+    """Remove it from a memory that was unpacked and is not in place yet, and say so. Git's history keeps it: nobody
+    knows whether that was purged, too.
     """
     sessions = _sessions_back(memory, tombstones)
     done = [purge_session(memory, session=one, confirm=True) for one in sessions]

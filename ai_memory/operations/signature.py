@@ -44,7 +44,7 @@ _LONGEST_NUMBER = 400
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _LONGEST_TEXT = 8_192
 """Characters of any text but a page's body: as many as the longest field of a page has. Scrubbing more costs time."""
-_SENTENCE_WITH_FLAG = re.compile(r"\s*[^.]*(?<![\w-])--[a-z][^.]*\.")
+_SENTENCE_WITH_FLAG = re.compile(r"[^.]*(?<![\w-])--[a-z][^.]*\.")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 

@@ -16,6 +16,7 @@ from ai_memory.operations.looking import look_around
 from ai_memory.operations.pause import CaptureState, capture_state, capture_words
 from ai_memory.operations.rows import in_full
 from ai_memory.operations.unscoped import resolve_if_told
+from ai_memory.operations.upkeep_state import MaintainState, maintain_problems, maintain_state, maintain_words
 from ai_memory.operations.vector_state import VectorState, vector_state, vector_words
 from ai_memory.store import driver, purge
 from ai_memory.store.audit import last_backup, last_verified
@@ -131,6 +132,8 @@ class Status:
     counts: Counts
     spool: SpoolState
     drain: DrainState | None
+    maintain: MaintainState | None
+    """None where it never ran."""
     index: IndexState
     driver: DriverState
     lock: LockState | None
@@ -175,13 +178,13 @@ def status(
         figures = Figures() if line else snapshot.figures(expiring_between_us=(now_us, now_us + SOON_US))
         vectors = VectorState() if line else vector_state(snapshot, _choice(settings, problems))
     problems += untold
-    sessions, open_sessions, observations, drain, backup = _from_state(memory, problems)
+    sessions, open_sessions, observations, drain, backup, maintained = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
     counted = Spool(memory.data_dir).counts()
     spool = _spool(counted, settings)
     index = IndexState(indexed, head, indexed != head)
     late = tuple(waiting(counted, settings, now_us=now_us))
-    problems += _degraded(memory, late, spool, drain, index, faults)
+    problems += [*_degraded(memory, late, spool, drain, index, faults), *maintain_problems(maintained)]
     capture = capture_state(memory)
     told = _one_line(scope, mine if scope else held.pages, spool, capture, problems) if line else None
     return Status(
@@ -202,6 +205,7 @@ def status(
         ),
         spool,
         drain,
+        maintained,
         index,
         DriverState(driver.DRIVER_NAME, driver.SQLITE_VERSION, driver.HAS_EXTENSIONS),
         _lock(memory),
@@ -264,23 +268,26 @@ def _choice(settings: Config, problems: list[str]) -> "Choice | None":
         return None
 
 
-def _from_state(memory: "Memory", problems: list[str]) -> tuple[int, int, int, DrainState | None, BackupState]:
+def _from_state(
+    memory: "Memory", problems: list[str]
+) -> tuple[int, int, int, DrainState | None, BackupState, MaintainState | None]:
     try:
         with memory.state_reading() as connection:
             if connection is None:
-                return 0, 0, 0, None, BackupState()
+                return 0, 0, 0, None, BackupState(), None
             drain = last_drain(connection)
             counted = totals(connection)
             verified, made = last_verified(connection), last_backup(connection)
+            maintained = maintain_state(connection)
     except MemoryFault as fault:
         problems.append(fault.message)
-        return 0, 0, 0, None, BackupState()
+        return 0, 0, 0, None, BackupState(), None
     backup = BackupState(
         rfc3339(verified.at_us) if verified else None,
         verified.subject if verified else None,
         rfc3339(made.at_us) if made else None,
     )
-    return *counted, _drain(drain) if drain else None, backup
+    return *counted, _drain(drain) if drain else None, backup, maintained
 
 
 def _empty(memory: "Memory", figures: Figures) -> tuple[str, ...]:
@@ -367,6 +374,7 @@ def status_text(result: Status) -> str:
         ("capture", capture_words(result.capture)),
         ("spool", _spool_words(spool)),
         ("drain", f"{drain.fault or 'well'}, {drain.applied} events, {drain.ended_at}" if drain else "never ran"),
+        ("maintain", maintain_words(result.maintain)),
         ("index", "behind the wiki" if result.index.is_behind else "in step"),
         ("disk", f"{result.size_bytes / 2**20:.1f} MiB"),
         ("backup", _backup_words(backup)),

@@ -417,6 +417,17 @@ OPERATIONS: tuple[Operation, ...] = (
         noun="parts",
     ),
     Operation(
+        name="salvage",
+        module="salvage",
+        function="salvage",
+        title="Save what a damaged state.db holds",
+        examples=("salvage", "salvage --confirm"),
+        text="salvage_text",
+        destructive=True,
+        idempotent=True,
+        noun="tables",
+    ),
+    Operation(
         name="reset",
         module="room",
         function="reset",

@@ -204,5 +204,5 @@ def unreadable(path: Path, cause: Exception) -> StoreFault:
         return unusable(path, cause)
     return StoreFault(
         f"{path.name} cannot be read: {cause}",
-        hint="Keep the file. Copy the data dir aside, then restore a backup or ask SQLite's `.recover` for its rows.",
+        hint="Keep the file. `ai-memory salvage` shows what can be read of it; `ai-memory restore` puts a backup back.",
     )

@@ -5,6 +5,7 @@ Every step may run again: a purge that was killed is ended by saying it again.
 
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
@@ -27,6 +28,11 @@ SHORTEST_NEEDLE = 16
 LONGEST_NEEDLE = 48
 MOST_NEEDLES = 400
 """Lines that a proof looks for, and how long a piece of each: a database spreads longer ones over its pages."""
+
+_LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}")
+_DEFLATED = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
+"""How a stream of zlib's begins, by RFC 1950, with the window that git and its libraries take."""
+_PIECE_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +114,9 @@ def needles(texts: Iterable[str], kept: Iterable[str]) -> list[str]:
 
 
 def traces(data_dir: DataDir, pieces: Iterable[str]) -> list[Trace]:
-    """Every place below the data dir that holds one of the pieces: files by their bytes, git's objects unpacked, zips
-    too, but for git's packs in them: a backup's history is not looked through."""
+    """Every place below the data dir that holds one of the pieces: files by their bytes, zips and git's objects
+    unpacked, those also that a killed git left half made. What a pack in a backup tells by its difference from another
+    object is looked for as far as it stands there."""
     wanted = {piece: [piece.encode("utf-8"), json.dumps(piece)[1:-1].encode("ascii")] for piece in pieces}
     found: dict[tuple[str, str], Trace] = {}
     if wanted:
@@ -139,15 +146,50 @@ def _of_zip(path: Path, place: str) -> Iterator[tuple[str, bytes]]:
         for name in archive.namelist():
             content = archive.read(name)
             if name.startswith("wiki/.git/objects/"):
-                with suppress(zlib.error):
-                    content = zlib.decompress(content)
+                content = _inflated(content)
             yield f"{place}: {name}", content
+
+
+def _inflated(content: bytes) -> bytes:
+    """All that is deflated in a file, wherever it begins: a loose object, or the entries of a pack, torn ones too."""
+    view, found, at = memoryview(content), [], 0
+    while start := _DEFLATED.search(content, at):
+        text, at = _stream(view, start.start())
+        found.append(text)
+    return b"\n".join(found)
+
+
+def _stream(view: memoryview, at: int) -> tuple[bytes, int]:
+    """What is deflated there as far as it goes, and where to look on."""
+    stream, parts, place = zlib.decompressobj(), list[bytes](), at
+    try:
+        while not stream.eof and place < len(view):
+            parts.append(stream.decompress(view[place : place + _PIECE_BYTES]))
+            place += _PIECE_BYTES
+    except zlib.error:
+        return b"".join(parts), at + 1
+    return b"".join(parts), min(place, len(view)) - len(stream.unused_data)
+
+
+def _half_made(objects: Path) -> Iterator[Path]:
+    """Files among git's objects that no library reads as such: what a process left that was killed."""
+    for here, _, names in os.walk(objects):
+        for name in names:
+            path = Path(here) / name
+            is_loose = _LOOSE.fullmatch(path.relative_to(objects).as_posix()) is not None
+            is_list = path.suffix in (".idx", ".rev", ".bitmap")
+            if not is_loose and not is_list and not path.with_suffix(".idx").exists():
+                yield path
 
 
 def _of_git(data_dir: DataDir) -> Iterator[tuple[str, bytes]]:
     objects = data_dir.git / "objects"
     if not objects.is_dir():
         return
+    for path in _half_made(objects):
+        with suppress(OSError):
+            content = read_plain(path)
+            yield path.relative_to(data_dir.root).as_posix(), content + _inflated(content)
     with closing(DiskObjectStore(str(objects))) as store:
         for made in store:
             name = made.decode()

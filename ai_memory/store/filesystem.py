@@ -153,11 +153,7 @@ def nearest_folder(path: Path) -> Path:
 
 def sync_below(folder: Path) -> None:
     """Make all that lies below `folder` survive a power cut: for what a library wrote without syncing."""
-    for here, _, names in os.walk(folder):
-        for name in names:
-            with (Path(here) / name).open("rb+") as file:
-                os.fsync(file.fileno())
-        sync_folder(Path(here))
+    sync_together(Path(here) / name for here, _, names in os.walk(folder) for name in (*names, ""))
 
 
 def aside(root: Path) -> Path:

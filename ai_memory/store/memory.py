@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ai_memory.store.indexing import Progress, Reindexed
     from ai_memory.store.lock import Holder
     from ai_memory.store.rewriting import Rewritten
+    from ai_memory.store.salvaging import Salvaged
     from ai_memory.store.wiki import Wiki
 T = TypeVar("T")
 
@@ -242,6 +243,21 @@ class Memory:
             writer.compact()
             self.step("compact-index")
             return compacting.repack_with_git(self.data_dir.git)
+
+    def salvage(self, *, confirm: bool) -> "Salvaged":
+        """Read a damaged `state.db` as far as that goes; to confirm puts a new one with what was read in its place.
+
+        Raises LockBusy, StoreFault.
+        """
+        from ai_memory.store.drain_lock import no_drain
+        from ai_memory.store.salvaging import salvage
+        from ai_memory.store.writing import writer_lock
+
+        self._finish_restore()
+        self._refuse_place()
+        locks = self.data_dir.locks
+        with no_drain(locks, timeout_s=self.lock_timeout_s), writer_lock(self).held(self.lock_timeout_s):
+            return salvage(self, self.mutation("salvage") if confirm else None)
 
     def reset(self) -> None:
         """Take all content away, for good. Raises LockBusy, StoreFault."""

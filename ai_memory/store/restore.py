@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,10 +35,14 @@ _LEFT_IF_MISSING = frozenset({"config.toml"})
 """What stays where the archive has none. All else belongs to the pages that go."""
 
 Step = Callable[[str], None]
+Mend = Callable[[DataDir], Sequence[str]]
+"""Takes away from an unpacked memory what must not come with it; gives what is to be told of that."""
 
 
-def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progress: Progress) -> Unpacked:
-    """Let the data dir be what the archive holds; the audit row `told` is in it.
+def restore(
+    desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progress: Progress, mend: Mend = lambda _: ()
+) -> Unpacked:
+    """Let the data dir be what the archive holds, and `mend` left of it; the audit row `told` is in it.
 
     Crash: before the log is written nothing changed; after it the next command finishes. Events that wait in the spool
     stay. Errors: BadArchive, Conflict over data unless forced, LockBusy, StoreFault.
@@ -57,7 +61,8 @@ def restore(desk: Desk, archive: Path, told: Mutation, *, is_forced: bool, progr
         told_of = driver.refusals_told(data_dir.root)
         with no_drain(data_dir.locks, timeout_s=timeout_s), writer_lock(desk).held(timeout_s), told_of:
             _refuse_data(data_dir, is_forced=is_forced)
-            gaps = _carry_over(data_dir, unpacked, told)
+            gaps = [*_carry_over(data_dir, unpacked, told), *mend(unpacked.data_dir)]
+            desk.step("restore-mended")
             _begin(data_dir, folder, desk.step)
             finish(data_dir, step=desk.step)
     finally:
@@ -78,10 +83,10 @@ def _refuse_data(data_dir: DataDir, *, is_forced: bool) -> None:
 
 def _carry_over(data_dir: DataDir, unpacked: Unpacked, told: Mutation) -> tuple[str, ...]:
     """Tell the restore in the state that comes, with all that was purged since. Gives what of it is back."""
-    if not unpacked.data_dir.state.exists():
-        return ()
     gaps: list[str] = []
     purged = _purged(data_dir, gaps)
+    if not purged and not unpacked.data_dir.state.exists():
+        return ()
     with closing(driver.connect(unpacked.data_dir.state, durable=True)) as connection:
         state_schema.migrate(connection)
         with driver.transaction(connection):
@@ -123,11 +128,20 @@ class _Log:
     replaced: frozenset[str]
 
 
-def _begin(data_dir: DataDir, folder: Path, step: Step) -> None:
+def replace_state(data_dir: DataDir, folder: Path, *, step: Step) -> None:
+    """Put `new/state.db` of that folder in place of the one that is there. Call under drain's and writer lock.
+
+    Crash: as a restore. The index is made again.
+    """
+    _begin(data_dir, folder, step, names=("state.db",))
+    finish(data_dir, step=step)
+
+
+def _begin(data_dir: DataDir, folder: Path, step: Step, *, names: Sequence[str] = (*_SWAPPED, "state.db")) -> None:
     """Pass the commit point: from here on the restore is finished, by this process or by the next one."""
     sync_below(folder)
     step("restore-unpacked")
-    there = [name for name in (*_SWAPPED, "state.db") if os.path.lexists(data_dir.root / name)]
+    there = [name for name in names if os.path.lexists(data_dir.root / name)]
     log = {"format": FORMAT, "folder": folder.name, "replaced": there}
     write_whole(data_dir.restoring, json.dumps(log).encode("ascii"))
     step("restore-log")

@@ -22,6 +22,9 @@ AUDIT_SINCE = 2
 MESSAGES_SINCE = 3
 """Version from which on there is a table of messages between projects."""
 
+PAIRS_SINCE = 4
+"""Version from which on observations hold the pairs of their Han and Kana."""
+
 UPKEEP_SINCE = 5
 """Version from which on it is remembered when each duty of upkeep was done."""
 
@@ -295,7 +298,7 @@ def _migrations() -> "Migrations":
     def pairs(database: Any) -> None:
         for statement in _PAIRS:
             database.execute(statement)
-        _fill_pairs(database)
+        fill_pairs(database)
         for statement in _PAIRS_FILLED:
             database.execute(statement)
 
@@ -314,7 +317,8 @@ _MARKED = """
 """Only rows with a letter beyond ASCII can hold such a run."""
 
 
-def _fill_pairs(database: Any) -> None:
+def fill_pairs(database: Any) -> None:
+    """Give each observation the pairs of its Han and Kana. Call in a transaction."""
     last = -1
     while rows := database.execute(_MARKED, (last,)).fetchall():
         for seq, *texts in rows:

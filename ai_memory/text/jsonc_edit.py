@@ -15,8 +15,8 @@ Step = str | int
 
 _BLANKS = " \t\r\n"
 _SAME_LINE_COMMENT = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)")
-_LINE_COMMENT_LAST = re.compile(r"//[^\r\n]*\Z")
-_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _DEFAULT_UNIT = "  "
 
 
@@ -79,7 +79,7 @@ def remove(text: str, way: tuple[Step, ...]) -> str:
 def _begun(text: str, value: Json) -> str:
     """The first value of a text that holds none yet; comments stay above it."""
     newline = line_end(text)
-    gap = newline if text.lstrip("\ufeff").strip() and not text.endswith("\n") else ""
+    gap = newline if text.lstrip("\ufeff").strip() and not text.endswith(("\n", "\r")) else ""
     return f"{text}{gap}{_dumped(value, _DEFAULT_UNIT, newline)}{newline}"
 
 
@@ -88,7 +88,7 @@ def _with_item(text: str, root: Value, container: Value, name: str, value: Json)
     if not _is_spread(text, root, container):
         new = name + _dumped(value)
         if not items:
-            at = container.start + 1 + len(text[container.start + 1 : container.end - 1].rstrip(_BLANKS))
+            at = _without_blanks(text, container.start + 1, container.end - 1)
             return text[:at] + new + text[at:]
         comma = _comma_after(text, items[-1])
         if comma is None:
@@ -98,7 +98,7 @@ def _with_item(text: str, root: Value, container: Value, name: str, value: Json)
     inner = _indent(text, items[0].start) if items else outer + unit
     new = newline + inner + name + _dumped(value, unit, newline + inner)
     if not items:
-        at = container.start + 1 + len(text[container.start + 1 : container.end - 1].rstrip(_BLANKS))
+        at = _without_blanks(text, container.start + 1, container.end - 1)
         return text[:at] + new + newline + outer + text[container.end - 1 :]
     last = items[-1]
     comma = _comma_after(text, last)
@@ -124,11 +124,11 @@ def _without(text: str, container: Value, place: int) -> str:
         before = _comma_after(text, items[place - 1])
         assert before is not None
         cuts.append((before, before + 1))
-    start = item.start
-    while start > 0 and text[start - 1] in _BLANKS:
-        start -= 1
-    gap = text[container.start + 1 if place == 0 else items[place - 1].end : start]
-    is_safe = not _LINE_COMMENT_LAST.search(gap) or _LINE_END.match(text, end)
+    gap = container.start + 1 if place == 0 else items[place - 1].end
+    start = _without_blanks(text, gap, item.start)
+    last = _last_comment(text, gap, start)
+    is_in_comment = last is not None and last.end() == start and last[0].startswith("//")
+    is_safe = not is_in_comment or _LINE_END.match(text, end)
     stands_first_in_line = text[start : item.start] == "" and place == 0
     if not is_safe or stands_first_in_line:
         start = item.start
@@ -140,6 +140,20 @@ def _without(text: str, container: Value, place: int) -> str:
         if not inside.strip(_BLANKS):
             return text[: container.start + 1] + text[container.end - 1 :]
     return _cut(text, cuts)
+
+
+def _last_comment(text: str, start: int, end: int) -> re.Match[str] | None:
+    """The last comment of a stretch that holds comments, blanks and commas. Two slashes within another one are none."""
+    return next(reversed(list(_COMMENT.finditer(text, start, end))), None)
+
+
+def _without_blanks(text: str, start: int, end: int) -> int:
+    """Where that stretch ends without the blanks at its end; those of a comment are the comment's."""
+    last = _last_comment(text, start, end)
+    least = start if last is None else last.end()
+    while end > least and text[end - 1] in _BLANKS:
+        end -= 1
+    return end
 
 
 def _cut(text: str, cuts: list[tuple[int, int]]) -> str:
@@ -157,7 +171,7 @@ def _comma_after(text: str, item: Item) -> int | None:
 
 def _written(text: str, root: Value, old: Value, value: Json) -> str:
     """A value that takes the place of another one."""
-    if "\n" not in text[root.start : root.end]:
+    if not _has_line_end(text[root.start : root.end]):
         return _dumped(value)
     return _dumped(value, _unit(text, root), line_end(text) + _indent(text, old.start))
 
@@ -165,14 +179,18 @@ def _written(text: str, root: Value, old: Value, value: Json) -> str:
 def _is_spread(text: str, root: Value, container: Value) -> bool:
     """Whether its items stand on lines of their own, or would."""
     if container.items:
-        return "\n" in text[container.start : container.items[0].start]
-    return container is root or "\n" in text[root.start : root.end]
+        return _has_line_end(text[container.start : container.items[0].start])
+    return container is root or _has_line_end(text[root.start : root.end])
+
+
+def _has_line_end(text: str) -> bool:
+    return "\n" in text or "\r" in text
 
 
 def _unit(text: str, root: Value) -> str:
     """What one step of indentation is."""
     for container in _containers(root):
-        if container.items and "\n" in text[container.start : container.items[0].start]:
+        if container.items and _has_line_end(text[container.start : container.items[0].start]):
             outer, inner = _indent(text, container.start), _indent(text, container.items[0].start)
             if inner.startswith(outer) and inner != outer:
                 return inner[len(outer) :]
@@ -188,14 +206,16 @@ def _containers(value: Value) -> Iterator[Value]:
 
 def _indent(text: str, at: int) -> str:
     """The blanks at the beginning of the line in which `at` stands."""
-    start = text.rfind("\n", 0, at) + 1
+    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     line = text[start:at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def line_end(text: str) -> str:
-    """How the lines of a file end."""
-    return "\r\n" if "\r\n" in text else "\n"
+    """How the lines of a file end; a lone carriage return ends a comment, too."""
+    if "\r\n" in text:
+        return "\r\n"
+    return "\r" if "\r" in text and "\n" not in text else "\n"
 
 
 def _nested(way: tuple[str, ...], value: Json) -> Json:

@@ -63,12 +63,21 @@ def sanitize_edit(before: str, after: str, *, extra: Iterable[str] = (), allow: 
     if not before:
         return _readable(scrub(after, extra=extra, allow=allow), after)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    pieces = []
+    head = _alike(old, new)
+    tail = _alike(old[head:][::-1], new[head:][::-1])
+    # Comparing all lines of a page of which one link changed took a sixth of a rename (2026-11-30).
+    matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
+    pieces = new[:head]
     for tag, _, _, start, end in matcher.get_opcodes():
-        lines = "".join(new[start:end])
+        lines = "".join(new[head + start : head + end])
         pieces.append(lines if tag == "equal" else scrub(lines, extra=extra, allow=allow))
-    return _readable("".join(pieces), after)
+    return _readable("".join([*pieces, *new[len(new) - tail :]]), after)
+
+
+def _alike(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines at the beginning are the same."""
+    pairs = zip(old, new, strict=False)
+    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
 
 def sanitize_again(text: str, own: OwnPatterns) -> Sanitized:

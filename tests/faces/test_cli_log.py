@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from ai_memory.errors import UsageFault
 from ai_memory.operations.log import _parsed
 from ai_memory.operations.table import OPERATIONS
 from ai_memory.paths import DataDir
-from ai_memory.store import outbox
+from ai_memory.store import driver, outbox
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.spool import Spool
@@ -114,6 +115,12 @@ def with_earlier_version(room: Room) -> None:
     room.ok("write-page", "notes/a.md", "-b", "# Another")
 
 
+def with_damaged_full_text(room: Room) -> None:
+    room.work()
+    with closing(driver.connect(room.data_dir / "state.db")) as connection:
+        connection.execute("UPDATE observations_fts_data SET block = x'00' WHERE id > 10")
+
+
 def with_backup(room: Room) -> None:
     with_page(room)
     room.ok("backup")
@@ -175,6 +182,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "resolve": (with_page, ("notes/a.md", "--as", "contradicted", "--because", "Measured"), "resolve"),
     "maintain": (with_backups_of_its_own, (), "backup"),
     "compact": (with_page, ("--confirm",), "compact"),
+    "salvage": (with_damaged_full_text, ("--confirm",), "salvage"),
     "reset": (with_page, ("--confirm",), "reset"),
     "reorg": (with_moved_remote, ("--confirm",), "reorg"),
     "purge-project": (with_page, ("shop", "--confirm"), "purge-project"),

@@ -43,7 +43,7 @@ def full(room: Room) -> Room:
 
 def test_all_is_well_in_one_line(full: Room) -> None:
     told = full.ok("doctor")
-    assert told == f"all is well: 26 checks of {full.data_dir}\n"
+    assert told == f"all is well: 27 checks of {full.data_dir}\n"
     document = full.json("doctor")
     assert (document["findings"], document["repaired"]) == ([], [])
     assert {one["outcome"] for one in document["checks"]} == {"fine"}
@@ -268,6 +268,15 @@ def test_a_damaged_state_is_broken_or_said_to_be_unreadable(full: Room) -> None:
     document = full.json("doctor", code=7)
     state = [one for one in document["findings"] if one["check"] == "state"]
     assert state[0]["code"] == "state-damaged"
+    assert "ai-memory salvage" in state[0]["fix"]
+    shown = full.json("salvage")
+    assert (shown["outcome"], shown["gaps"] != []) == ("would_salvage", True)
+    done = full.json("salvage", "--confirm")
+    assert done["outcome"] == "salvaged"
+    assert (Path(done["kept"]) / "state.db").read_bytes() == content
+    findings = json.loads(full.run("doctor", "--json").stdout)["findings"]
+    assert "state" not in {one["check"] for one in findings}
+    assert full.ok("salvage").strip() == "nothing in state.db is damaged: nothing to salvage"
 
 
 def test_a_state_of_a_newer_program_is_broken(full: Room) -> None:

@@ -1,5 +1,6 @@
 """`maintain`: what is due is done, each duty in its own interval."""
 
+import json
 import sqlite3
 import time
 from contextlib import closing
@@ -150,3 +151,30 @@ def test_how_often_a_duty_is_due(name: str, config: Config, expected_s: int | No
     assert due == (None if expected_s is None else 1_000 + expected_s * 1_000_000)
     again = due_at_us(duty, config, 1_000, failed=True)
     assert again == (None if expected_s is None else 1_000 + min(expected_s, RETRY_S) * 1_000_000)
+
+
+def test_status_and_doctor_tell_of_a_duty_that_fails(room: Room) -> None:
+    room.ok("init")
+    assert room.json("status")["maintain"] is None
+    assert "maintain  never ran" in room.ok("status")
+    room.ok("maintain")
+    told = room.json("status")["maintain"]
+    assert {(one["duty"], one["fault"]) for one in told["duties"]} >= {("drain", ""), ("tidy", "")}
+    assert told["last_at"] == max(one["tried_at"] for one in told["duties"])
+    with closing(sqlite3.connect(room.data_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE upkeep SET fault = 'no room' WHERE duty = 'tidy'")
+    set_done_back(room, "tidy", 6 * DAY_S)
+    status = room.json("status")
+    assert "tidy of the last maintain failed: no room" in status["degraded"]
+    assert "maintain  tidy failed, " in room.ok("status")
+    assert "upkeep-failed" not in room.run("doctor", "--json").stdout
+    set_done_back(room, "tidy", 2 * DAY_S)
+    findings = json.loads(room.run("doctor", "--json").stdout)["findings"]
+    [found] = [one for one in findings if one["code"] == "upkeep-failed"]
+    assert "no room" in found["sentence"]
+    assert found["fix"] == "ai-memory maintain --only tidy --force"
+
+
+def set_done_back(room: Room, duty: str, by_s: int) -> None:
+    with closing(sqlite3.connect(room.data_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE upkeep SET done_at_us = done_at_us - ? WHERE duty = ?", (by_s * 10**6, duty))

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ai_memory.text.jsonc import MAX_DEPTH, JsonFault, read
@@ -16,7 +16,10 @@ PLAIN = st.recursive(
     lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=3),
     max_leaves=12,
 )
-COMMENTS = st.sampled_from(["", "", " ", "\n", "\n\n", "/* c */", ' /* { " [ */ ', "// c, }\n", "\n  // c\n  ", "\t"])
+ODD_COMMENTS = ("/* // c */", "// c /* \n")
+COMMENTS = st.sampled_from(
+    ["", "", " ", "\n", "\n\n", "/* c */", ' /* { " [ */ ', "// c, }\n", "\n  // c\n  ", "\t", *ODD_COMMENTS]
+)
 
 
 @st.composite
@@ -55,7 +58,11 @@ def test_what_is_written_by_hand_means_what_it_says(document: tuple[dict[str, ob
     assert root.plain == value
 
 
-@given(documents(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
+@given(documents(), st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["", "\ufeff"]))
+@example(({"": [{"": None, "0": None}]}, '{\n"":[{"":null,"0":null}]/* c *//* c */}'), "\n", "")
+@example(({"a": 1}, '{\n"a": 1/* http://c */}'), "\n", "")
+@example(({"a": 1}, '{\n"a": 1// c \n}'), "\n", "")
+@example(({"a": 1}, '{\n"a": 1// c\n}'), "\r", "")
 @settings(max_examples=100)
 def test_a_member_that_comes_and_goes_leaves_every_other_byte(
     document: tuple[dict[str, object], str], newline: str, mark: str
