@@ -8,15 +8,17 @@ from ai_memory.model import PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.page_state import forget_state
 from ai_memory.operations.read import Tier
-from ai_memory.operations.relocating import pages_by_session
+from ai_memory.operations.relocating import SESSION_KEYS, pages_by_session
 from ai_memory.operations.rows import EVERYTHING, VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.sessions import SessionName, no_session_yet
-from ai_memory.store.addresses import meta_path, meta_project
+from ai_memory.store.addresses import meta_path, meta_project, page_ref
+from ai_memory.text.page import parse_leniently
 from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
+    from ai_memory.store.wiki import Wiki
 
 Confirm = Annotated[bool, Field("yes, remove it for good")]
 History = Annotated[bool, Field("also from git's history: every commit is written anew")]
@@ -65,6 +67,8 @@ class _Target:
     refs: list[PageRef] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
+    shared: dict[str, set[str]] = field(default_factory=dict)
+    """Earlier paths of these pages that another page has now, each with what stood there of these."""
     blobs: dict[str, None] = field(default_factory=dict)
     """What the pages held, in all versions: the newest first."""
 
@@ -133,6 +137,7 @@ def purge_session(
     target = _Target(f"purge-session {identifier[:8]}", sessions=[identifier])
     with memory.reading() as snapshot:
         target.refs = [page.ref for page in pages_by_session(snapshot).get(identifier, ())]
+    target.refs += _deleted_of_session(memory, identifier)
     return _purge(memory, None, target, confirm=confirm, history=history, verify=verify)
 
 
@@ -162,10 +167,38 @@ def purge_project(
         if connection is not None:
             its = session_lookup.sessions(connection, session_lookup.SessionFilter(*place))
             target.sessions = sorted(str(session.id) for session in its)
-    if not target.refs and not target.sessions and not is_known:
+    was_purged = _take_what_was(memory, target, place)
+    if not (target.refs or target.sessions or is_known or (was_purged and history)):
         raise NotFound(f"no project {'/'.join(place)}", hint="`ai-memory list-projects` lists them")
-    target.paths.add(meta_path(*place))
     return _purge(memory, scope, target, confirm=confirm, history=history, verify=verify)
+
+
+def _take_what_was(memory: "Memory", target: _Target, place: tuple[str, str]) -> bool:
+    """Add pages of the project that were deleted before, under its earlier names too; whether it was purged before."""
+    from ai_memory.store import state
+    from ai_memory.store.history import deleted, former_places
+
+    with memory.past() as wiki:
+        for one in former_places(wiki, *place) if wiki is not None else {place}:
+            target.paths.add(meta_path(*one))
+            if wiki is not None:
+                target.refs += deleted(wiki, "/".join(one))
+    with memory.state_reading() as connection:
+        return connection is not None and state.is_purged(connection, state.purged_project(*place))
+
+
+def _deleted_of_session(memory: "Memory", session: str) -> list[PageRef]:
+    """Its page and handoffs that were deleted before: git's history holds them."""
+    from ai_memory.store.history import deleted
+
+    with memory.past() as wiki:
+        if wiki is None:
+            return []
+        texts = {ref: wiki.blob(blob).decode("utf-8", "replace") for ref, blob in deleted(wiki).items()}
+    pages = {ref: parse_leniently(text, path=ref.path) for ref, text in texts.items() if session in text}
+    return [
+        ref for ref, page in pages.items() if session in (page.frontmatter.get(key) for key in SESSION_KEYS.values())
+    ]
 
 
 def _session_id(memory: "Memory", name: str) -> str:
@@ -186,15 +219,11 @@ def _purge(
 ) -> Purged:
     from ai_memory.store import erasing
     from ai_memory.store.drain_lock import no_drain
-    from ai_memory.store.history import histories
 
     target.refs = sorted(set(target.refs))
     with memory.past() as wiki:
-        for one in histories(wiki, target.refs) if wiki is not None else ():
-            target.paths.add(one.path.git_path)
-            if one.version is not None:
-                target.blobs[one.version] = None
-    target.paths |= {ref.git_path for ref in target.refs}
+        if wiki is not None:
+            _trace(wiki, target)
     answer = Purged(
         scope,
         "would_purge",
@@ -215,7 +244,7 @@ def _purge(
     pieces = _pieces(memory, target) if verify else []
     with no_drain(memory.data_dir.locks, timeout_s=memory.lock_timeout_s):
         commit = _delete(memory, target)
-        done = memory.erase(target.paths, target.sessions, with_history=history)
+        done = memory.erase(target.paths, target.sessions, with_history=history, shared=target.shared)
     found = erasing.traces(memory.data_dir, pieces) if verify else []
     return replace(
         answer,
@@ -227,6 +256,23 @@ def _purge(
         traces=tuple(TraceRow(one.place, one.piece) for one in found),
         gaps=_warnings(memory, history=history),
     )
+
+
+def _trace(wiki: "Wiki", target: _Target) -> None:
+    """Find what the pages held in all versions, and where."""
+    from ai_memory.store.history import histories
+
+    own = {ref.git_path for ref in target.refs}
+    target.paths |= own
+    for one in histories(wiki, target.refs):
+        path = one.path.git_path
+        there = wiki.blob_at(wiki.head(), path) if path not in own else None
+        if there is None:
+            target.paths.add(path)
+        elif one.version not in (None, there):
+            target.shared.setdefault(path, set()).add(one.version)
+        if one.version is not None:
+            target.blobs[one.version] = None
 
 
 def _observations(memory: "Memory", sessions: list[str]) -> int:
@@ -256,8 +302,10 @@ def _delete(memory: "Memory", target: _Target) -> str | None:
             if page is not None:
                 forget_state(memory, change, page)
                 change.delete(ref)
-            change.state("audit-forgotten", workspace=ref.workspace, project=ref.project, path=ref.path)
-        for path in target.paths:
+        for path in sorted(target.paths):
+            was = page_ref(path)
+            if was is not None:
+                change.state("audit-forgotten", workspace=was.workspace, project=was.project, path=was.path)
             place = meta_project(path)
             if place is not None:
                 change.drop_project(*place)

@@ -54,6 +54,10 @@ class Plan:
         return {**self.projects, **dict(self.sessions.values())}
 
 
+SESSION_KEYS = {"session": "session_id", "handoff": "from_session"}
+"""Which key of a page's frontmatter names its session, by kind."""
+
+
 @dataclass(slots=True)
 class Done:
     commit: str | None
@@ -84,7 +88,7 @@ def look(snapshot: "Snapshot", plan: Plan, *, conflict: OnConflict = "block") ->
 def pages_by_session(snapshot: "Snapshot") -> dict[str, list[Page]]:
     """The page and the handoffs of each session, wherever they lie."""
     found: dict[str, list[Page]] = {}
-    for kind, key in (("session", "session_id"), ("handoff", "from_session")):
+    for kind, key in SESSION_KEYS.items():
         for page in snapshot.pages(kind=kind, sort="path", limit=EVERYTHING).pages:
             session = page.frontmatter.get(key)
             if isinstance(session, str):
@@ -244,7 +248,7 @@ def _rewritten(page: Page, plan: Plan, *, now_at: PageRef, done: Done) -> Saniti
 
 
 def _note_version(change: "Change", page: Page, version: str) -> None:
-    key = {"session": "session_id", "handoff": "from_session"}.get(page.kind)
+    key = SESSION_KEYS.get(page.kind)
     session = page.frontmatter.get(key) if key else None
     if isinstance(session, str):
         change.state("session-page-relinked", session=session, version=page.version, new_version=version)

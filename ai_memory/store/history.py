@@ -6,12 +6,13 @@ from typing import Literal
 
 from ai_memory.errors import NotFound, echo
 from ai_memory.model import PageRef
-from ai_memory.store.addresses import MOVED_PROJECTS, page_ref
+from ai_memory.store.addresses import MOVED_PROJECTS, meta_path, page_ref
 from ai_memory.store.commits import PREFIX
 from ai_memory.store.undoing import named
 from ai_memory.store.wiki import CommitNote, Places, Wiki
 from ai_memory.text.times import parse_moment
 
+Place = tuple[str, str]
 ChangeKind = Literal["created", "changed", "deleted", "moved"]
 
 
@@ -71,6 +72,42 @@ def histories(wiki: Wiki, refs: Iterable[PageRef]) -> Iterator[PageVersion]:
             places.add(origin)
 
 
+def deleted(wiki: Wiki, folder: str = "") -> dict[PageRef, str]:
+    """Pages below a folder that were deleted and are not there again, each with the blob that it held last.
+
+    Those that were moved elsewhere are none of them.
+    """
+    head, prefix = wiki.head(), f"{folder}/" if folder else ""
+    found: dict[PageRef, str] = {}
+    for commit in wiki.first_parents(head):
+        parent = wiki.parent(commit)
+        if parent is None or (folder and wiki.entry_at(parent, folder) == wiki.entry_at(commit, folder)):
+            continue
+        differences = list(wiki.differences(parent, commit))
+        below = {one.git_path: one.old for one in differences if one.git_path.startswith(prefix) and one.new is None}
+        if not below:
+            continue
+        gone = _Gone(wiki, parent, wiki.note(commit))
+        moved = {gone.moved_to(one.git_path, one.new) for one in differences if one.old is None and one.new is not None}
+        for path, blob in below.items():
+            ref = page_ref(path)
+            if ref is not None and blob is not None and path not in moved and wiki.blob_at(head, path) is None:
+                found.setdefault(ref, blob)
+    return found
+
+
+def former_places(wiki: Wiki, workspace: str, project: str) -> set[Place]:
+    """The project's names and workspaces, those of before too, and those of projects that were joined with it."""
+    head = wiki.head()
+    found = {(workspace, project)}
+    for commit in wiki.first_parents(head):
+        for old, new in _moves(wiki.note(commit)):
+            # Where it is there after that, sessions alone were moved; where it is there now, it is another one.
+            if new in found and not any(wiki.blob_at(one, meta_path(*old)) for one in (commit, head)):
+                found.add(old)
+    return found
+
+
 def version_at(wiki: Wiki, ref: PageRef, name: str, *, now_us: int) -> PageVersion:
     """The version that a commit or version (from 7 digits), or a time names: as the page stood then.
 
@@ -120,11 +157,19 @@ class _Gone:
 
 def _in_former_project(git_path: str, note: CommitNote) -> str:
     """The path that the file had before this commit moved its project; empty for one that did not."""
-    for pair in note.trailers.get(MOVED_PROJECTS, "").split(", "):
-        old, _, new = pair.partition(" to ")
-        if old and new and git_path.startswith(f"{new}/"):
-            return old + git_path.removeprefix(new)
+    for old, new in _moves(note):
+        folder = f"{'/'.join(new)}/"
+        if git_path.startswith(folder):
+            return f"{'/'.join(old)}/{git_path.removeprefix(folder)}"
     return ""
+
+
+def _moves(note: CommitNote) -> Iterator[tuple[Place, Place]]:
+    """From which project to which one a commit moved pages."""
+    for pair in note.trailers.get(MOVED_PROJECTS, "").split(", "):
+        old, _, new = (tuple(label.split("/")) for label in pair.partition(" to "))
+        if len(old) == len(new) == 2:
+            yield (old[0], old[1]), (new[0], new[1])
 
 
 def _version(note: CommitNote, version: str | None, path: PageRef, change: ChangeKind) -> PageVersion:

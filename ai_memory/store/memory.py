@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -205,9 +205,17 @@ class Memory:
         with alone(self.data_dir.locks / name) as is_ours:
             yield is_ours
 
-    def erase(self, paths: Iterable[str], sessions: Sequence[str], *, with_history: bool) -> "Rewritten | None":
+    def erase(
+        self,
+        paths: Iterable[str],
+        sessions: Sequence[str],
+        *,
+        with_history: bool,
+        shared: Mapping[str, Collection[str]] | None = None,
+    ) -> "Rewritten | None":
         """Get what was deleted off the disk: events, rows, index, vectors; with the history, old versions, too.
 
+        `shared`: paths that another page has now, each with the blobs of what goes that stood there.
         Crash: say it again. Raises LockBusy, StoreFault.
         """
         from ai_memory.store import erasing, rewriting
@@ -219,7 +227,9 @@ class Memory:
             self.step("erase-files")
             erasing.scrub_databases(self.data_dir, at_us=self.clock())
             self.step("erase-databases")
-            return rewriting.rewrite(self.data_dir.git, paths, step=self.step) if with_history else None
+            if not with_history:
+                return None
+            return rewriting.rewrite(self.data_dir.git, paths, shared=shared or {}, step=self.step)
 
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""

@@ -7,7 +7,7 @@ any more is removed; said again, it goes on where it stopped.
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from ai_memory.store.filesystem import make_folder, sync_folder, write_whole
 from ai_memory.store.head import BRANCH
 from ai_memory.store.objects import ObjectWriter, spliced_tree
 from ai_memory.store.packing import pack_only
-from ai_memory.store.wiki import Wiki
+from ai_memory.store.wiki import Difference, Wiki
 
 PURGED = b"a purged page"
 """What stands in messages of commits where they named the file."""
@@ -38,9 +38,12 @@ class Rewritten:
     removed: int = 0
 
 
-def rewrite(git: Path, paths: Iterable[str], *, step: Callable[[str], None]) -> Rewritten:
+def rewrite(
+    git: Path, paths: Iterable[str], *, shared: Mapping[str, Collection[str]], step: Callable[[str], None]
+) -> Rewritten:
     """Let no commit that a ref leads to hold those files. Call under the writer lock.
 
+    `shared`: paths where another file is now, each with the blobs that shall go from there; all else there stays.
     Errors: StoreFault where other work trees would be left behind.
     """
     if (git / "worktrees").is_dir() and any((git / "worktrees").iterdir()):
@@ -48,7 +51,7 @@ def rewrite(git: Path, paths: Iterable[str], *, step: Callable[[str], None]) -> 
             "The wiki has further work trees, whose history would not be rewritten.",
             hint=f"Remove them: `git -C {git.parent} worktree list`.",
         )
-    gone = frozenset(paths)
+    gone: dict[str, Collection[str] | None] = {**shared, **dict.fromkeys(paths)}
     done = Rewritten()
     with closing(Wiki(git)) as wiki:
         refs = _refs(git)
@@ -77,12 +80,12 @@ def rewrite(git: Path, paths: Iterable[str], *, step: Callable[[str], None]) -> 
 class _Writer:
     """Commits without some files, each on the new ids of its parents."""
 
-    def __init__(self, wiki: Wiki, objects: ObjectWriter, gone: frozenset[str]) -> None:
+    def __init__(self, wiki: Wiki, objects: ObjectWriter, gone: Mapping[str, Collection[str] | None]) -> None:
         self._wiki = wiki
         self._objects = objects
         self._gone = gone
         self._folders = {path[:at] for path in gone for at, letter in enumerate(path) if letter == "/"}
-        self._names = _names_of(gone)
+        self._names = _names_of(path for path, blobs in gone.items() if blobs is None)
         self._trees: dict[str, str | None] = {}
         self.new_ids: dict[str, str] = {}
 
@@ -95,7 +98,7 @@ class _Writer:
         tree = self._without(self._wiki.tree_of(commit), "") or self._objects.add(b"tree", b"")
         parents = [self.new_ids.get(parent, parent) for parent in self._wiki.parents(commit)]
         differences = self._wiki.differences(self._wiki.parent(commit), commit)
-        message = self._message(made.message, is_about=any(one.git_path in self._gone for one in differences))
+        message = self._message(made.message, is_about=any(map(self._is_about, differences)))
         same = (self._wiki.tree_of(commit), self._wiki.parents(commit), made.message)
         if (tree, parents, message) == same:
             return
@@ -118,7 +121,7 @@ class _Writer:
             for name, mode, made in rows:
                 path = prefix + name.decode("utf-8", "surrogateescape")
                 if not stat.S_ISDIR(mode):
-                    if path in self._gone:
+                    if self._goes(path, made):
                         changes[name] = None
                 elif path in self._folders:
                     kept = self._without(made, f"{path}/")
@@ -128,6 +131,15 @@ class _Writer:
             self._trees[key] = (self._objects.add(b"tree", edited) if changes else tree) if edited else None
         return self._trees[key]
 
+    def _goes(self, path: str, blob: str | None) -> bool:
+        if path not in self._gone:
+            return False
+        blobs = self._gone[path]
+        return blobs is None or blob in blobs
+
+    def _is_about(self, one: Difference) -> bool:
+        return self._goes(one.git_path, one.old) or self._goes(one.git_path, one.new)
+
     def _message(self, message: bytes, *, is_about: bool) -> bytes:
         """Without paths of the files; of a commit that changed one, without its subject, which may quote it."""
         if is_about:
@@ -135,11 +147,11 @@ class _Writer:
         return self._names.sub(PURGED, message)
 
 
-def _names_of(gone: frozenset[str]) -> re.Pattern[bytes]:
+def _names_of(gone: Iterable[str]) -> re.Pattern[bytes]:
     """How a message may name one of the files: by its path in the wiki or in its project, never as a part of a name."""
-    if not gone:
-        return re.compile(rb"(?!)")  # matches nothing
     names = {name for path in gone for name in (path, path.split("/", 2)[-1])}
+    if not names:
+        return re.compile(rb"(?!)")  # matches nothing
     longest_first = sorted((name.encode("utf-8", "surrogateescape") for name in names), key=len, reverse=True)
     return re.compile(rb"(?<![\w./-])(?:%s)(?![\w-])" % b"|".join(map(re.escape, longest_first)))
 
