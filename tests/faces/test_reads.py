@@ -19,7 +19,7 @@ OTHER = "9d3f0a5e-1111-4222-8333-444455556666"
 UNSCOPED = {"memory_install_self_routing"}
 READS = {
     *("memory_query", "memory_read_page", "memory_recent", "memory_sessions", "memory_read_session_observations"),
-    *("memory_briefing", "memory_explore", "memory_handoff_list", "memory_message_list"),
+    *("memory_briefing", "memory_explore", "memory_handoff_list", "memory_message_list", "memory_context"),
 }
 
 
