@@ -78,7 +78,7 @@ def _run(words: "list[str]") -> int:
         case ["hook", *rest] if "--batch" in rest:
             from ai_memory.hook_batch import main as batch  # for producers, which harnesses are not
 
-            return batch(rest)
+            return batch(rest, _compile_policy)
         case ["hook", *rest]:
             from ai_memory.hook_front import main as hook  # the hook's budget is 3 x a bare interpreter
 
@@ -99,6 +99,12 @@ def _run(words: "list[str]") -> int:
     from ai_memory.cli.app import main as commands  # typer costs 70 ms CPU (2026-11-30)
 
     return commands(words)
+
+
+def _compile_policy(data_dir: str, folder: str) -> None:
+    from ai_memory.capture.policy_file import renewed_at  # only for a folder whose policy no drain has met
+
+    renewed_at(data_dir, folder)
 
 
 def _fill_empty(data_dir: "DataDir") -> None:

@@ -13,7 +13,7 @@ from ai_memory import hook_call, hook_front, hook_harnesses, hook_payload, hook_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, BinaryIO
 
 LOOK_EVERY = 256
@@ -27,8 +27,10 @@ SHOWN = 20
 class Batch:
     """One call. `accepted` events lie in the spool; `dropped` ones the person's own policy keeps out."""
 
-    def __init__(self, options: "hook_call.Options") -> None:
+    def __init__(self, options: "hook_call.Options", compile: "Callable[[str, str], None]") -> None:
         self.options = options
+        self._compile = compile
+        self._compiled: set[str] = set()
         self.data_dir = hook_places.find_data_dir(options.data_dir, os.environ)
         self.accepted = self.dropped = self.refused = 0
         self.reasons: list[dict[str, Any]] = []
@@ -37,7 +39,7 @@ class Batch:
 
     def run(self, lines: "BinaryIO") -> None:
         """Take the events line by line; ends early when the spool has no room."""
-        if not hook_call.is_initialised(self.data_dir):
+        if not hook_places.is_initialised(self.data_dir):
             self._refuse(1, f"{self.data_dir} is no data dir: run ai-memory init")
             self.next_line = 1
             return
@@ -100,7 +102,7 @@ class Batch:
             if value := _word(told, name.replace("-", "_")):
                 options.producer[name] = value
         inner = told.get("payload")
-        return hook_call.Call(
+        call = hook_call.Call(
             options,
             inner if isinstance(inner, dict) else told,
             agent=hook_harnesses.canonical_agent(options.agent),
@@ -108,6 +110,14 @@ class Batch:
             flags=[],
             is_off=hook_call.is_off(os.environ),
         )
+        call.compile = self._make_known
+        return call
+
+    def _make_known(self, folder: str) -> None:
+        """Compile the policy there, once a call: of what it governs the drain could not give the text back."""
+        if folder not in self._compiled:
+            self._compiled.add(folder)
+            self._compile(self.data_dir, folder)
 
     def _refuse(self, number: int, reason: str) -> None:
         self.refused += 1
@@ -138,9 +148,12 @@ def _word(told: "Mapping[str, Any]", name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def main(argv: "Sequence[str]") -> int:
-    """Take the lines of stdin; 0 when each was accepted or dropped by policy, else 1."""
-    batch = Batch(hook_call.Options(argv))
+def main(argv: "Sequence[str]", compile: "Callable[[str, str], None]") -> int:
+    """Take the lines of stdin; 0 when each was accepted or dropped by policy, else 1.
+
+    `compile` makes the policy in a folder known to the hooks of a data dir.
+    """
+    batch = Batch(hook_call.Options(argv), compile)
     batch.run(sys.stdin.buffer)
     sys.stdout.write(json.dumps(batch.answer(), ensure_ascii=False) + "\n")
     sys.stdout.flush()

@@ -1,9 +1,9 @@
-"""One call of the hook: its words, who really called, what may be kept, what is told. Stdlib only, light.
+"""One call of the hook: its words, who really called, about what, what may be kept of it. Stdlib only, light.
 
-`ai_memory.hook_front` reads stdin and prints what is answered here.
+`ai_memory.hook_front` reads stdin, and `ai_memory.hook_answer` tells what is printed.
 """
 
-# ruff: noqa: PTH112, PTH118 (no pathlib in a hook)
+# ruff: noqa: PTH118 (no pathlib in a hook)
 
 import os
 import time
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ai_memory.hook_outbox import Start
-    from ai_memory.hook_packet import Packet
     from ai_memory.hook_places import Surroundings
     from ai_memory.hook_policy import Policy
     from ai_memory.hook_producer import Producer
-    from ai_memory.hook_retell import Retelling
     from ai_memory.hook_session import Unnamed
 
 LOOK_S = 1.0
@@ -30,15 +28,6 @@ PRODUCER_FLAGS = ("--extension", "--source-event", "--ingest-key", "--occurred-a
 """What only a producer that is no harness says: see `ai_memory.hook_producer`."""
 
 _OFF = ("off", "0", "false", "no")
-_NAMES = {
-    "session-start": "SessionStart",
-    "pre-tool-use": "PreToolUse",
-    "post-tool-use": "PostToolUse",
-    "user-prompt": "UserPromptSubmit",
-}
-_NAMES_OF = {"gemini-cli": {"user-prompt": "BeforeAgent"}}
-_RELOAD = "reload context"
-"""A prompt that begins so asks for what was compacted."""
 
 
 class Options:
@@ -72,23 +61,8 @@ def is_off(environ: "Mapping[str, str]") -> bool:
     return environ.get("AI_MEMORY_CAPTURE", "").strip().lower() in _OFF
 
 
-def is_initialised(data_dir: str) -> bool:
-    return os.path.isdir(os.path.join(data_dir, "wiki")) or os.path.isdir(os.path.join(data_dir, "spool"))
-
-
-def empty_answer(agent: str, kind: str) -> bytes:
-    """What says nothing to that harness."""
-    if agent in hook_harnesses.SILENT:
-        return b""
-    if agent == "antigravity-cli" and kind == "pre-tool-use":
-        return b'{"decision":"allow"}'
-    if agent == "cline":
-        return b'{"cancel":false}'
-    return b"{}"
-
-
 class Call:
-    """One call of the hook: who called, about what, and what becomes of it."""
+    """One call of the hook: who called, about what, and what may be kept of it."""
 
     def __init__(
         self,
@@ -112,6 +86,9 @@ class Call:
         self.route = ""
         self.named: dict[str, str] = {}
         """The project that the event says it is of, by workspace and project; of most the folder tells."""
+        self.compile: Callable[[str], None] | None = None
+        """Makes the policy in a folder known. A hook has no time for it: it leaves that to the drain, and to an unknown
+        policy it gives only metadata."""
         self.unnamed: Unnamed | None = None
         """Of a harness that names no session."""
         names = ("hook_event_name", "hookEventName", "agent_action_name", "hookName")
@@ -187,7 +164,7 @@ class Call:
         named = os.environ.get("DEVIN_PROJECT_DIR", "") if self.agent == "devin" else ""
         return named or _process_folder()
 
-    def _judged(self) -> "tuple[Policy, Surroundings]":
+    def judged(self) -> "tuple[Policy, Surroundings]":
         """`policy`, within a deadline: a folder on a mount whose server is gone answers to no call on it.
 
         Then only metadata is kept, with the folder as it was told; the drain finds out where it belongs.
@@ -277,36 +254,22 @@ class Call:
         home = os.environ.get("AI_MEMORY_HOME") or hook_places.user_home()
         return hook_pause.read_pauses(self.data_dir, self.now_us).holding(folders, home)
 
-    def _told_person(self, line: str) -> bytes:
-        """One line for the person alone, where the harness shows one; else nothing."""
-        import json
-
-        return json.dumps({"systemMessage": line}).encode() if self.agent in hook_harnesses.TELLING else b""
-
-    def check(self) -> "tuple[bytes, None]":
-        """The decision for this payload, as JSON; nothing is written."""
-        import json
-
-        policy, _ = self.policy()
-        pause = self.pause()
-        decision, reason = ("drop", pause) if pause else (policy.decision, policy.reason)
-        if not is_initialised(self.data_dir):
-            decision, reason = "drop", f"{self.data_dir} is no data dir"
-        elif not self.session:
-            decision, reason = "drop", "the event names no session"
-        elif decision == "keep" and self.kind == "user-prompt" and not policy.keeps_prompts:
-            decision, reason = "metadata", "prompts are not captured"
-        found = {"v": 1, "decision": decision, "reason": reason, "event": self.kind, "agent": self.agent}
-        return json.dumps(found).encode() + b"\n", None
+    def verdict(self, policy: "Policy") -> "tuple[str, str]":
+        """What is kept of the event, `keep`, `metadata` or nothing, and why; pauses aside."""
+        if policy.decision == "keep" and self.kind == "user-prompt" and not policy.keeps_prompts:
+            return "metadata", "prompts are not captured"
+        return policy.decision, policy.reason
 
     def put(self) -> "tuple[str, str]":
         """Spool the event without a drain and without an answer; `accepted`, `dropped` or `refused`, and why.
+
+        Of one that is accepted: why only metadata is kept, else nothing.
 
         *Errors*: OSError when the spool cannot be written.
         """
         outcome, reason, event = self.judged_event()
         if event is not None:
-            self._leave(event)
+            self.leave(event)
         return outcome, reason
 
     def judged_event(self) -> "tuple[str, str, dict[str, Any] | None]":
@@ -317,121 +280,13 @@ class Call:
         if pause:
             return "dropped", pause, None
         policy, _ = self.policy()
-        if policy.decision == "drop":
-            return "dropped", policy.reason, None
-        return "accepted", policy.reason, self._event(policy)
-
-    def take(self) -> "tuple[bytes, Callable[[], None] | None]":
-        """Spool the event, start a drain, and give a starting session what waits for it."""
-        from ai_memory import hook_spool
-
-        empty = empty_answer(self.agent, self.kind)
-        if not self.session or self._is_repeated_start() or self._is_no_prompt():
-            return empty, None
-        is_start = self._is_start()
-        pause = self.pause()
-        if pause:
-            return (self._told_person(f"off the record: memory is {pause}") if is_start else b"") or empty, None
-        policy, around = self._judged()
-        is_reload = self._asks_to_reload()
-        is_retold = self._is_retold() and not is_reload
-        start = self.start_in(around) if (is_start or is_reload or is_retold) and around.folders else None
-        is_start = is_start or (is_retold and start is not None)
-        was_pending = is_start and start is not None and (start.is_ending() or hook_spool.is_drain_alive(self.data_dir))
-        is_renewed, is_kept = was_pending, True
-        if policy.decision != "drop":
-            try:
-                is_renewed = self._spool(policy) or was_pending
-            except OSError:  # full or read-only: what lies there can be told, but nothing taken
-                is_renewed, is_kept = False, False
-        if self.agent in hook_harnesses.DRAINING and is_kept:
-            return empty, self._drain
-        if self._resumes_silently() and around.folders:
-            resumed = self.start_in(around)
-            resumed.source = "resume"
-            resumed.is_first()  # so that no later prompt is
-        if start is None or (policy.decision == "drop" and self.options.is_allowlist):
-            return empty, None
-        is_start = is_start and (start.is_first() or is_retold)
-        if not is_start and not is_reload:
-            return empty, None
-        from ai_memory import hook_packet  # only where something is told
-
-        packet = hook_packet.Packet(start, base=policy.base, markers=around.markers())
-        if is_retold:
-            packet.text = self._told_before()
-        if packet.text:
-            return self._printed(packet, policy)
-        if is_start:
-            packet.at_start(claims=policy.claims and is_kept, was_pending=was_pending, is_renewed=is_renewed)
-        else:
-            packet.at_reload()
-        return self._printed(packet, policy) if packet.text else (empty, None)
-
-    def _printed(self, packet: "Packet", policy: "Policy") -> "tuple[bytes, Callable[[], None] | None]":
-        """The packet in the form of the harness, and what confirms its handoff."""
-        from ai_memory.hook_packet import in_form  # loaded already
-
-        form = hook_harnesses.INJECTION[self.agent][1]
-        event = _NAMES_OF.get(self.agent, _NAMES).get(self.kind, "SessionStart")
-        if self.source_event == "PostToolUseFailure":  # the name that a harness compares with its own
-            event = self.source_event
-        status = packet.status if self.agent in hook_harnesses.TELLING else ""
-        answer = in_form(form, packet.text, event=event, status=status)
-        return answer, lambda: self._after_telling(packet, policy)
-
-    def _after_telling(self, packet: "Packet", policy: "Policy") -> None:
-        if self.agent in hook_harnesses.RETELLING and self.kind == "session-start":
-            self._retelling().note(packet.text)
-        if packet.handoff:
-            self.confirm(packet.handoff, policy)
-
-    def _retelling(self) -> "Retelling":
-        from ai_memory import hook_retell  # only for a harness that may lose what its start was told
-
-        return hook_retell.Retelling(self.data_dir, hook_places.session_uuid(self.agent, self.session))
-
-    def _is_retold(self) -> bool:
-        """Whether this first prompt of a session has to be told what its start may have lost."""
-        if self.kind != "user-prompt" or self.subagent or self.agent not in hook_harnesses.RETELLING:
-            return False
-        return self._retelling().is_due()
-
-    def _told_before(self) -> str:
-        return self._retelling().take()
-
-    def _drain(self) -> None:
-        """Once the answer is out; tool events in between wait for the session's end."""
-        if self.kind in ("session-start", "session-end"):
-            from ai_memory import hook_drain  # only for a harness that ends what a hook leaves running
-
-            hook_drain.drain_here(self.data_dir)
-
-    def _asks_to_reload(self) -> bool:
-        if self.kind != "user-prompt" or self.subagent or self.agent not in hook_harnesses.RELOADING:
-            return False
-        return hook_payload.prompt_of(self.payload).lstrip()[: len(_RELOAD)].lower() == _RELOAD
-
-    def _resumes_silently(self) -> bool:
-        """A start that may take nothing, of a harness that takes context later: with a prompt."""
-        takes_at = hook_harnesses.INJECTION.get(self.agent, ("",))[0]
-        is_later = takes_at not in ("", "session-start") and self.kind == "session-start"
-        return is_later and not self.subagent and self.source in ("resume", "compact")
-
-    def _is_repeated_start(self) -> bool:
-        """Antigravity tells of every model call; only the first starts a session."""
-        return self.kind == "session-start" and bool(self.payload.get("invocationNum"))
-
-    def _is_no_prompt(self) -> bool:
-        """Qwen Code says before each model call that a prompt was submitted; after a tool there is none."""
-        return self.agent == "qwen-code" and self.kind == "user-prompt" and self.payload.get("prompt") == ""
-
-    def _is_start(self) -> bool:
-        """Whether context of a starting session can be given with this event: `Start.is_first` says if it is one."""
-        kinds = [hook_harnesses.INJECTION.get(self.agent, ("",))[0]]
-        if self.agent in hook_harnesses.BEGINNING_WITH_PROMPT:
-            kinds.append("user-prompt")
-        return self.kind in kinds and not self.subagent
+        if policy.uncompiled and self.compile is not None:
+            self.compile(os.path.dirname(policy.uncompiled))
+            policy, _ = self.policy()
+        decision, reason = self.verdict(policy)
+        if decision == "drop":
+            return "dropped", reason, None
+        return "accepted", reason if decision == "metadata" else "", self.event(policy)
 
     def start_in(self, around: "Surroundings") -> "Start":
         """This session's start in those folders."""
@@ -465,31 +320,15 @@ class Call:
         told = self.producer.occurred_us if self.producer is not None else 0
         return told or hook_payload.time_of(self.payload, self.now_us)
 
-    def _spool(self, policy: "Policy") -> bool:
-        """Leave the event; whether it started a drain."""
-        from ai_memory import hook_spool
-
-        is_tool = self.kind in ("pre-tool-use", "post-tool-use")
-        load = hook_spool.Load(self.data_dir, policy.max_files, policy.max_mib << 20, must_look=False)
-        if load.is_full and is_tool:
-            hook_spool.count_dropped(self.data_dir)
-            return False
-        self._write(policy)
-        if self.agent in hook_harnesses.DRAINING:
-            return False
-        return hook_spool.kick(self.data_dir, self.kind, load.waiting)
-
-    def _write(self, policy: "Policy") -> None:
-        self._leave(self._event(policy))
-
-    def _leave(self, event: "dict[str, Any]") -> None:
+    def leave(self, event: "dict[str, Any]") -> None:
+        """Put it into the spool. *Errors*: OSError."""
         from ai_memory import hook_spool
 
         hook_spool.put(self.data_dir, event)
         if self.unnamed is not None:
             self.unnamed.forget() if self.kind == "session-end" else self.unnamed.keep()
 
-    def _event(self, policy: "Policy") -> "dict[str, Any]":
+    def event(self, policy: "Policy") -> "dict[str, Any]":
         """The event, cleaned and capped."""
         from ai_memory import hook_event
 

@@ -16,7 +16,8 @@ import os
 import sys
 
 from ai_memory import hook_harnesses, hook_payload, hook_places
-from ai_memory.hook_call import Call, Options, empty_answer, is_initialised, is_off
+from ai_memory.hook_answer import Answer
+from ai_memory.hook_call import Call, Options, is_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
     agent = hook_harnesses.canonical_agent(options.agent)
     stdin = Stdin().read() if not options.payload else Stdin()
     data_dir = hook_places.find_data_dir(options.data_dir, environ)
-    if (is_off(environ) or not is_initialised(data_dir)) and not options.is_check:
-        return empty_answer(agent, hook_harnesses.canonical_event(options.event)), None
+    if (is_off(environ) or not hook_places.is_initialised(data_dir)) and not options.is_check:
+        return hook_harnesses.empty_answer(agent, hook_harnesses.canonical_event(options.event)), None
     flags: list[str] = []
     raw = options.payload.encode() if options.payload else bytes(stdin.head)
     payload = hook_payload.parse(raw) if raw.strip() else {}
@@ -109,9 +110,9 @@ def respond(options: Options) -> "tuple[bytes, Callable[[], None] | None]":
         payload = hook_payload.salvage(raw, stdin.tail)
         flags.append("oversize" if stdin.is_oversize else "late")
     if payload is None:
-        return empty_answer(agent, hook_harnesses.canonical_event(options.event)), None
-    call = Call(options, payload, agent=agent, data_dir=data_dir, flags=flags, is_off=is_off(environ))
-    return call.check() if options.is_check else call.take()
+        return hook_harnesses.empty_answer(agent, hook_harnesses.canonical_event(options.event)), None
+    answer = Answer(Call(options, payload, agent=agent, data_dir=data_dir, flags=flags, is_off=is_off(environ)))
+    return answer.check() if options.is_check else answer.take()
 
 
 if __name__ == "__main__":

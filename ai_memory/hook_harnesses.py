@@ -185,3 +185,14 @@ def detect(payload: "Mapping[str, Any]", agent: str, environ: "Mapping[str, str]
     if isinstance(stamp, str) and agent == "claude-code" and "transcript_path" not in payload:
         return "copilot-cli"  # Claude Code tells a transcript with every event, and no time
     return None
+
+
+def empty_answer(agent: str, kind: str) -> bytes:
+    """What says nothing to that harness."""
+    if agent in SILENT:
+        return b""
+    if agent == "antigravity-cli" and kind == "pre-tool-use":
+        return b'{"decision":"allow"}'
+    if agent == "cline":
+        return b'{"cancel":false}'
+    return b"{}"

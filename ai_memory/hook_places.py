@@ -4,7 +4,7 @@ Part of the hook: stdlib only, light. What `platformdirs`, `ai_memory.scope` and
 comfort is said here again; tests keep both equal.
 """
 
-# ruff: noqa: PTH110, PTH116, PTH118 (pathlib is not loaded in a hook)
+# ruff: noqa: PTH110, PTH112, PTH116, PTH118 (pathlib is not loaded in a hook)
 
 import os
 import sys
@@ -84,6 +84,11 @@ def find_data_dir(named: str, environ: "Mapping[str, str]") -> str:
     if named:
         return os.path.abspath(os.path.expanduser(named))
     return default_data_dir(environ, sys.platform, user_home())
+
+
+def is_initialised(data_dir: str) -> bool:
+    """Whether events can be left there: a hook creates no data dir."""
+    return os.path.isdir(os.path.join(data_dir, "wiki")) or os.path.isdir(os.path.join(data_dir, "spool"))
 
 
 def user_home() -> str:

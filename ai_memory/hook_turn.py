@@ -10,7 +10,7 @@ from ai_memory import hook_call, hook_packet, hook_spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 KINDS = {"user": "user-prompt", "assistant": "stop"}
 """Role → what is captured: an answer ends a turn, and its text is kept only where answers are."""
@@ -18,7 +18,8 @@ _SOURCE = "capture-turn"
 
 
 class Turn:
-    """What became of one turn. `outcome`: accepted, dropped or refused; `text`: what the session is told."""
+    """What became of one turn. `outcome`: accepted, dropped or refused; `reason`: why not, or why without its text;
+    `text`: what the session is told."""
 
     __slots__ = ("outcome", "reason", "text")
 
@@ -51,10 +52,12 @@ def take_turn(
     role: str,
     text: str,
     cwd: str,
+    compile: "Callable[[str], None]",
     named: "Named | None" = None,
 ) -> Turn:
     """Leave the turn in the spool, start a drain, and give the session's first turn what waits for it.
 
+    `compile` makes the policy in a folder known: no start hook brought a drain in before these words.
     `cwd` is empty where a project is `named` in which the caller does not stand.
     The same session and index twice are one turn. *Errors*: OSError when the spool cannot be written; nothing is taken
     then. *Crash*: the event lies there or not; a handoff that was taken and not confirmed is open again after a minute.
@@ -67,6 +70,7 @@ def take_turn(
     is_off = hook_call.is_off(environ)
     call = hook_call.Call(options, payload, agent=agent, data_dir=data_dir, flags=[], is_off=is_off)
     call.is_staying = True
+    call.compile = compile
     if named is not None:
         call.named = {"workspace": named.workspace, "project": named.project}
         call.cwd = cwd  # none is none: the folder of this process is no better

@@ -4,18 +4,17 @@ A session comes in whole, in one transaction, with nothing to hand over; the dra
 another run does what is left: what is there is known by the session's id, and its events by theirs.
 """
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ai_memory.capture.attribution import Attribution, within
+from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.batches import Place, apply_batch
 from ai_memory.capture.crediting import creditor
 from ai_memory.capture.drain import Outcome, drain_all
 from ai_memory.capture.finalizing import as_drain
 from ai_memory.capture.missing import missing
 from ai_memory.capture.off_record import OffRecord, off_record
-from ai_memory.capture.policy_file import renew_policy
+from ai_memory.capture.policy_file import renewed
 from ai_memory.capture.retelling import Reteller
 from ai_memory.capture.rules import read_rules
 from ai_memory.capture.spooled import Event
@@ -26,8 +25,6 @@ from ai_memory.store.memory import Memory
 from ai_memory.text.sanitize import sanitize_line
 from ai_memory.transcripts.record import Losses
 
-POLICY_S = 10.0
-"""As for a drain: how long the markers of the sessions' folders may take to be looked at."""
 WITHOUT_IDS = "copilot-cli"
 """Some versions tell their hooks no session id, so that a captured session cannot be told by it."""
 
@@ -77,15 +74,7 @@ class Filling:
 
     def _reteller(self, candidates: Sequence[Candidate]) -> Reteller:
         folders = dict.fromkeys(one.header.cwd for one in candidates)
-
-        done: list[bool] = []
-
-        def compiled() -> None:
-            with contextlib.suppress(MemoryFault, OSError, ValueError):
-                renew_policy(self._memory, folders)
-                done.append(True)
-
-        if not (within(POLICY_S, compiled) and done):
+        if not renewed(self._memory, folders):
             self.filled.notes.append("a marker cannot be read: of what its policy governs only metadata is kept")
         return Reteller(
             str(self._memory.data_dir.root),

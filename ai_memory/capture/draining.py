@@ -16,7 +16,7 @@ from ai_memory.capture.crediting import creditor
 from ai_memory.capture.handoffs import HandoffState
 from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
 from ai_memory.capture.page_work import Done, PageWork, expired
-from ai_memory.capture.policy_file import renew_policy
+from ai_memory.capture.policy_file import RENEW_S, renew_policy
 from ai_memory.capture.rules import Rules, read_rules
 from ai_memory.capture.spooled import Event, Poison, parse_event
 from ai_memory.capture.starts import Starts
@@ -43,8 +43,6 @@ TELL_NO_END = frozenset(
 """Harnesses whose sessions never end: each finished turn brings the page up to date."""
 TELL_NO_PROMPT = frozenset({"antigravity-cli"})
 """Harnesses whose prompts stand in a file of their own. Both are those of the records; a test keeps them equal."""
-POLICY_S = 10.0
-"""How long the markers of those directories may take to be looked at."""
 LOOK_EVERY_S = 60.0
 """The whole tree is walked once a minute at most (decision A6)."""
 
@@ -146,7 +144,7 @@ class Drainer:
         """First of all: hooks keep no content under a policy that they do not know."""
         asked = [os.path.dirname(one.uncompiled) for one in reversed(waiting) if one.uncompiled]
         directories = dict.fromkeys([*asked, *(one.cwd for one in reversed(waiting) if one.cwd)])
-        if not within(POLICY_S, lambda: self._compile(list(directories)[:MAX_DIRECTORIES])):
+        if not within(RENEW_S, lambda: self._compile(list(directories)[:MAX_DIRECTORIES])):
             self._log.warning("the capture policy could not be compiled: a folder of an agent does not answer")
 
     def _compile(self, directories: list[str]) -> None:

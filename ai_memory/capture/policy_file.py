@@ -4,11 +4,17 @@ A hook reads only this file. A source that it does not know costs the agent's ev
 compiles as soon as it meets one; most drains find every stamp as it was and write nothing.
 """
 
+import contextlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ai_memory.capture.attribution import within
 from ai_memory.config import load
+from ai_memory.errors import MemoryFault
+from ai_memory.model import Caller
+from ai_memory.paths import DataDir
 from ai_memory.scope.hook_policy import compile_policy
 from ai_memory.scope.markers import Source, nearest_markers
 from ai_memory.scope.policy import policy_at
@@ -19,6 +25,8 @@ from ai_memory.store.memory import Memory
 
 MAX_POLICY_BYTES = 8 << 20
 """As much as a hook reads; a larger one is compiled anew."""
+RENEW_S = 10.0
+"""How long the markers of some folders may take to be looked at."""
 
 
 def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
@@ -51,6 +59,27 @@ def renew_policy(memory: Memory, directories: Iterable[str]) -> bool:
     text = json.dumps(compiled, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     write_whole(memory.data_dir.hook_policy, text.encode("utf-8", "surrogateescape"), sync=False)
     return True
+
+
+def renewed(memory: Memory, directories: Iterable[str]) -> bool:
+    """`renew_policy` for a caller that goes on either way: whether it is known now what hooks may keep there.
+
+    Not where config.toml cannot be read, or a folder does not answer. Crash: safe at any point.
+    """
+    done: list[bool] = []
+
+    def renew() -> None:
+        with contextlib.suppress(MemoryFault, OSError, ValueError):
+            renew_policy(memory, directories)
+            done.append(True)
+
+    return within(RENEW_S, renew) and bool(done)
+
+
+def renewed_at(data_dir: str, folder: str) -> bool:
+    """`renewed` for one who has no memory open."""
+    caller = Caller(cwd=None, environ=dict(os.environ), home=os.path.expanduser("~"), face="hook")
+    return renewed(Memory.open(DataDir(Path(data_dir)), caller=caller, command="hook --batch"), [folder])
 
 
 def _differs(

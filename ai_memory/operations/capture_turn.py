@@ -28,7 +28,7 @@ class CapturedTurn:
     """Under which id the session is kept."""
     outcome: Literal["accepted", "dropped"]
     reason: str
-    """Why it was dropped: the person's own policy says so."""
+    """Why it was dropped, or kept without its text: the person's own policy says so."""
     text: str
     """At the session's first turn what a start is told: handoff, brief, notices. Fenced."""
     gaps: tuple[str, ...] = ()
@@ -67,6 +67,7 @@ def capture_turn(
             role=role,
             text=text,
             cwd=folder_in(there, scope) if is_named and scope is not None else _folder(there, scope),
+            compile=lambda folder: _compile(memory, folder),
             named=_named(there, scope) if is_named and scope is not None else None,
         )
     except OSError as fault:
@@ -77,8 +78,13 @@ def capture_turn(
     if turn.outcome == "refused":
         raise UsageFault(f"the turn is refused: {turn.reason}", hint="name the conversation by letters and digits")
     outcome: Literal["accepted", "dropped"] = "accepted" if turn.outcome == "accepted" else "dropped"
-    reason = turn.reason if outcome == "dropped" else ""
-    return CapturedTurn(scope, session_uuid(caller, session.strip()), outcome, reason, turn.text, untold)
+    return CapturedTurn(scope, session_uuid(caller, session.strip()), outcome, turn.reason, turn.text, untold)
+
+
+def _compile(memory: "Memory", folder: str) -> None:
+    from ai_memory.capture.policy_file import renewed  # reads the whole configuration
+
+    renewed(memory, [folder])
 
 
 def _told_scope(memory: "Memory") -> tuple[Scope | None, tuple[str, ...]]:
@@ -100,5 +106,7 @@ def _named(memory: "Memory", scope: Scope) -> hook_turn.Named:
 
 def captured_turn_text(result: CapturedTurn) -> str:
     """What the session is told at its start, then what became of the turn."""
-    done = "kept" if result.outcome == "accepted" else f"not kept: {result.reason}"
+    done = "kept" if result.outcome == "accepted" else "not kept"
+    if result.reason:
+        done += f", but not its text: {result.reason}" if result.outcome == "accepted" else f": {result.reason}"
     return f"{result.text}\n{done}" if result.text else done

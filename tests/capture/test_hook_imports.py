@@ -18,6 +18,7 @@ HEAVY = {
 }
 BASE = {
     *("ai_memory", "ai_memory.hook_front", "ai_memory.hook_call", "ai_memory.hook_payload", "ai_memory.hook_places"),
+    "ai_memory.hook_answer",
     "ai_memory.hook_harnesses",
     "ai_memory.hook_process",
 }

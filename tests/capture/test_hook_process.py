@@ -65,7 +65,7 @@ def test_a_process_is_believed_when_the_last_two_hooks_told_it(
 
 def test_what_runs_a_producer_is_no_agent(desk: Desk) -> None:
     desk.run("user-prompt", desk.payload("x", prompt="p"), "--extension", "ci", agent="other")
-    hook_batch.Batch(Options(["--batch", "--data-dir", str(desk.data)])).run(
+    hook_batch.Batch(Options(["--batch", "--data-dir", str(desk.data)]), lambda *_: None).run(
         io.BytesIO(b'{"event": "user-prompt", "session_id": "s", "prompt": "p"}')
     )
     desk.run("user-prompt", desk.payload("x", prompt="p"))

@@ -127,6 +127,14 @@ def test_the_policy_holds_for_a_batch_and_dropping_is_no_fault(desk: Desk) -> No
     assert desk.events() == []
 
 
+def test_a_batch_keeps_the_text_below_a_marker_that_no_drain_has_met(desk: Desk) -> None:
+    (desk.checkout / ".ai-memory.toml").write_text('[capture]\nignore_paths = ["secrets/**"]\n')
+    read = {"event": "post-tool-use", "tool_name": "Bash", "tool_input": {"command": "cat secrets/key"}}
+    code, answer = batch(desk, prompt(desk, "build it"), prompt(desk, "") | read)
+    assert (code, answer["accepted"], answer["dropped"]) == (0, 1, 1)
+    assert desk.event()["prompt"] == "build it"
+
+
 def test_secrets_of_a_batch_are_redacted(desk: Desk) -> None:
     secret = "ghp_" + "a1B2" * 9
     batch(desk, prompt(desk, f"use {secret}", source_event=secret))
@@ -148,7 +156,7 @@ def test_a_full_spool_names_the_line_to_go_on_from(desk: Desk, monkeypatch: pyte
     monkeypatch.setattr(hook_batch.hook_spool, "kick", lambda *_: False)
     (desk.data / "hook-policy.json").write_text('{"v":1,"settings":{"max_files":2},"markers":{}}')
     lines = [json.dumps(prompt(desk, f"p{at}")).encode() + b"\n" for at in range(5)]
-    taken = hook_batch.Batch(Options(["--batch", "--data-dir", str(desk.data)]))
+    taken = hook_batch.Batch(Options(["--batch", "--data-dir", str(desk.data)]), lambda *_: None)
 
     class Lines:
         def readline(self, _: int) -> bytes:

@@ -163,6 +163,15 @@ def test_the_policy_of_hooks_holds(zed: Room) -> None:
     assert "quiet" not in "".join(path.read_text() for path in (zed.data_dir / "spool").glob("*.json"))
 
 
+def test_the_first_turn_below_a_marker_that_no_drain_has_met_keeps_its_text(zed: Room) -> None:
+    marker = zed.checkout / ".ai-memory.toml"
+    marker.write_text('[capture]\nignore_paths = ["secrets/**"]\n')
+    assert turn(zed, 0, "Mend the retry budget.").startswith("kept\n")
+    marker.write_text("[capture]\nignored = 1\n")
+    assert turn(zed, 1, "A word nobody may keep.").startswith(f"kept, but not its text: the policy in {marker} is not")
+    assert [row["text"] for row in drained(zed)] == ["Mend the retry budget.", ""]
+
+
 def test_what_memory_told_is_not_remembered_again(zed: Room) -> None:
     turn(zed, 0, f"{FENCE_START}\nold words\n{FENCE_END}\nGo on.")
     assert [row["text"].strip() for row in drained(zed)] == ["Go on."]
