@@ -55,9 +55,29 @@ class Reads:
         if word.is_untold:
             self.is_clear = False
             return
-        self.paths.append(os.path.join(folder, word.text))
+        self.paths.append(os.path.join(folder, _without_scheme(word.text)))
         if word.raw != word.text:  # on Windows a backslash stands between folders
             self.paths.append(os.path.join(folder, word.raw))
+
+
+def _without_scheme(text: str) -> str:
+    """The path of a `file:` URL, whatever program takes it; other words as they stand."""
+    if text[:5].lower() != "file:":
+        return text
+    path = text[5:].partition("?")[0].partition("#")[0]
+    if path.startswith("//"):
+        path = path[2:]
+        path = path[path.find("/") :] if "/" in path else ""
+    first, *pieces = path.split("%")
+    return first + "".join(_unescaped(piece) for piece in pieces)
+
+
+def _unescaped(piece: str) -> str:
+    """What stands behind a `%`; urllib is not loaded in a hook."""
+    try:
+        return bytes.fromhex(piece[:2]).decode("latin-1") + piece[2:]
+    except ValueError:
+        return f"%{piece}"
 
 
 def reads_of(text: str, limit: int = 512) -> Reads:

@@ -80,13 +80,14 @@ def _state_of(part: "Mapping[str, Any]") -> str:
 
 
 def parse(raw: bytes) -> "Mapping[str, Any] | None":
-    """The payload, or None when it is no JSON object. One BOM is accepted, bad UTF-8 is replaced."""
+    """The payload, or None when it is no JSON object. One BOM is accepted, bad UTF-8 is replaced, line
+    ends may stand in a text."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         text = raw.decode("utf-16", "replace")
     else:
         text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     try:
-        found = json.loads(text)
+        found = json.loads(text, strict=False)  # line ends inside a text, as hand-written callers put them
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

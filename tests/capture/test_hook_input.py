@@ -46,6 +46,12 @@ def test_a_byte_order_mark_is_accepted(desk: Desk, prefix: bytes) -> None:
     assert desk.event()["prompt"] == "ü"
 
 
+def test_line_ends_inside_a_text_are_accepted(desk: Desk) -> None:
+    written = json.dumps(desk.payload("UserPromptSubmit", prompt="one@two")).replace("@", "\n\t").encode()
+    desk.run("user-prompt", written)
+    assert desk.event()["prompt"] == "one\n\ttwo"
+
+
 def test_utf_16_of_an_old_shell_is_accepted(desk: Desk) -> None:
     desk.run("user-prompt", json.dumps(desk.payload("UserPromptSubmit", prompt="ü")).encode("utf-16"))
     assert desk.event()["prompt"] == "ü"
