@@ -435,10 +435,9 @@ def _message(ready: Sequence[_Ready]) -> str:
 
 
 def _trailers(ready: Sequence[_Ready]) -> dict[str, str]:
-    trailers = {"Pass": "session-end"}
-    if len(ready) == 1:
-        trailers |= {"Session": ready[0].session.id, "Agent": ready[0].session.agent}
-    return trailers
+    agents = {one.session.agent for one in ready}
+    trailers = {"Pass": "session-end", "Session": " ".join(one.session.id for one in ready)}
+    return trailers | ({"Agent": agents.pop()} if len(agents) == 1 else {})
 
 
 def _sum(one: Done, other: Done) -> Done:

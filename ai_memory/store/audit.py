@@ -22,6 +22,8 @@ KEPT_ROWS = 100_000
 
 LONGEST = 300
 """Characters of a subject."""
+LONGEST_SESSIONS = 2_000
+"""Characters of the ids of all sessions that one commit tells of."""
 
 IDLE_END = "idle-end"
 """Silent sessions that a drain ended."""
@@ -51,6 +53,7 @@ class Mutation:
     face: str = ""
     agent: str = ""
     session: str = ""
+    """Of a commit that tells of several sessions all their ids, a blank between two."""
     author: str = ""
     """The person who signed; empty for the machine."""
     workspace: str = ""
@@ -145,7 +148,11 @@ def parameters(mutation: Mutation) -> dict[str, Sanitized | int]:
         "subject": mutation.subject,
         "origin": mutation.origin,
     }
-    clean = {key: Sanitized(sanitize_line(word)[:LONGEST]) if word else Sanitized("") for key, word in words.items()}
+    most = {"session": LONGEST_SESSIONS}
+    clean = {
+        key: Sanitized(sanitize_line(word)[: most.get(key, LONGEST)]) if word else Sanitized("")
+        for key, word in words.items()
+    }
     return {"change_id": Sanitized(mutation.id), "at_us": mutation.at_us, "count": mutation.count, **clean}
 
 
@@ -163,7 +170,7 @@ def newest(connection: Connection, span: Span) -> list[Mutation]:
         conditions.append("(workspace = ? AND project = ? OR workspace = '')")
         values += span.place
     if span.session is not None:
-        conditions.append("session = ?")
+        conditions.append("instr(' ' || session || ' ', ' ' || ? || ' ') > 0")
         values.append(span.session)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM audit WHERE {' AND '.join(conditions)} ORDER BY at_us DESC, change_id DESC LIMIT ?",

@@ -44,7 +44,7 @@ def newest(wiki: Wiki, span: Span) -> Told:
     for commit, note, mutation in _notes(wiki):
         if mutation.at_us < span.since_us or len(found) >= span.limit:
             break
-        is_of_session = span.session is None or mutation.session == span.session
+        is_of_session = span.session is None or span.session in mutation.session.split()
         if (mutation.at_us, mutation.id) >= span.before or not is_of_session:
             continue
         if looked_at >= MAX_LOOKED_AT:

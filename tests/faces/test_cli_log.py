@@ -248,6 +248,19 @@ def test_a_pass_of_the_drain_is_in_the_log(room: Room) -> None:
     assert one["commit"] == room.git("rev-parse", "HEAD").strip()
 
 
+def test_a_commit_of_several_sessions_is_in_the_log_of_each(room: Room) -> None:
+    others = [f"0a0b0c0{number}-1111-4222-8333-444455556666" for number in range(3)]
+    for session in others:
+        room.tell("user-prompt", session=session, text="Mend the till.")
+        room.tell("session-end", session=session)
+    room.drain()
+    for session in others:
+        told = [one for one in mutations(room, "--session", session) if one["what"] == "session-end"]
+        assert len(told) == 1
+        assert session in str(told[0]["session"]).split()
+    assert len(mutations(room)) == len({one["commit"] for one in mutations(room)})
+
+
 def test_events_that_cannot_be_applied_are_told_by_their_number(room: Room) -> None:
     room.ok("init")
     for number in range(3):
