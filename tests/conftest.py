@@ -1,5 +1,6 @@
 """Every test lives in a scratch home: touching the real one fails."""
 
+import gc
 import os
 import signal
 import sys
@@ -27,6 +28,12 @@ if memory := folder_in_memory():
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
 settings.register_profile("thorough", settings.get_profile("any-machine"), max_examples=500)  # --hypothesis-profile
 settings.load_profile("any-machine")  # a busy machine is no fault of what is tested
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded for all tests is looked at by no garbage collection of any of them, nor of their forks."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -9,6 +9,7 @@ from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
 from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import write_whole
+from ai_memory.store.head import read_head
 
 Part = Literal["wiki", "state"]
 
@@ -29,14 +30,23 @@ def since(data_dir: DataDir, part: Part) -> str | None:
 
 
 def lost(data_dir: DataDir, part: Part) -> StoreFault | None:
-    """The fault to raise or to tell where the part is not there but was once; None when it never was."""
+    """The fault to raise or to tell where the part is not there but was once; None when it never was.
+
+    Looks for the part once more after the note: another process may have made both since the caller looked.
+    """
     made_at = since(data_dir, part)
-    if made_at is None:
+    if made_at is None or _is_there(data_dir, part):
         return None
     return StoreFault(
         f"{_NAMES[part]} is gone from {data_dir.root}; it was there since {made_at}.",
         hint=f"Put it back from a backup or a clone. To begin anew without it, remove {data_dir.born}.",
     )
+
+
+def _is_there(data_dir: DataDir, part: Part) -> bool:
+    if part == "wiki":
+        return read_head(data_dir.git) is not None
+    return data_dir.state.exists() and data_dir.state.stat().st_size > 0
 
 
 def _read(data_dir: DataDir) -> dict[str, str]:

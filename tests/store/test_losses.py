@@ -15,7 +15,7 @@ from wiki_room import WikiRoom, ref
 from ai_memory.errors import StoreFault
 from ai_memory.model import MACHINE, Caller, Sanitized
 from ai_memory.paths import DataDir
-from ai_memory.store import driver, indexing, pending, state
+from ai_memory.store import born, driver, indexing, pending, state
 from ai_memory.store.memory import Memory
 
 
@@ -41,6 +41,25 @@ def test_a_lost_repository_is_never_begun_anew(room: WikiRoom, lose: Callable[[D
         assert [gap for gap in snapshot.gaps if "is gone from" in gap]
     assert room.memory().hindrance() is not None
     assert not (room.data_dir.git / "refs" / "heads" / "main").exists()
+
+
+@pytest.mark.parametrize("part", ["wiki", "state"])
+def test_what_another_made_between_two_looks_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: born.Part
+) -> None:
+    memory = Memory.open(DataDir(tmp_path / "data"), caller=Caller(cwd=None, environ={}, home=str(tmp_path)))
+    real = born._read
+
+    def after_another(data_dir: DataDir) -> dict[str, str]:
+        """The note, read after another process made all: the caller had looked before."""
+        monkeypatch.setattr(born, "_read", real)
+        Memory.open(data_dir, caller=memory.caller).create()
+        state.open_state(data_dir, at_us=1).close()
+        return real(data_dir)
+
+    monkeypatch.setattr(born, "_read", after_another)
+    assert born.lost(memory.data_dir, part) is None
+    assert memory.create() is False
 
 
 def test_whoever_says_so_begins_a_lost_wiki_anew(room: WikiRoom) -> None:

@@ -156,7 +156,7 @@ def test_observations_of_an_older_file_get_their_pairs(tmp_path: Path, monkeypat
     with monkeypatch.context() as patch:
         for name in ("_PAIRS", "_PAIRS_FILLED"):
             patch.setattr(state_schema, name, ())
-        patch.setattr(state_schema, "_fill_pairs", lambda _: None)
+        patch.setattr(state_schema, "fill_pairs", lambda _: None)
         patch.setattr(state_schema, "VERSION", 2)
         with closing(state.open_state(DataDir(tmp_path), at_us=NOW_US)) as old:
             old.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '0004%'")
