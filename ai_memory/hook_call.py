@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ai_memory.hook_producer import Producer
     from ai_memory.hook_session import Unnamed
 
+SILENT = "cwd-silent"
+"""Flag of an event whose folder did not answer in time."""
 LOOK_S = 1.0
 """How long the folders of an event may take to be looked at."""
 
@@ -178,7 +180,7 @@ class Call:
         policy.unknown(self.cwd)
         if self.is_off or self.refusal:
             policy.drop(self.refusal or "AI_MEMORY_CAPTURE is off")
-        self.flags.append("cwd-silent")
+        self.flags.append(SILENT)
         return policy, hook_places.Surroundings("", "/")
 
     def policy(self) -> "tuple[Policy, Surroundings]":
@@ -279,10 +281,10 @@ class Call:
         pause = self.pause()
         if pause:
             return "dropped", pause, None
-        policy, _ = self.policy()
-        if policy.uncompiled and self.compile is not None:
+        policy, _ = self.judged()
+        if policy.uncompiled and self.compile is not None and SILENT not in self.flags:
             self.compile(os.path.dirname(policy.uncompiled))
-            policy, _ = self.policy()
+            policy, _ = self.judged()
         decision, reason = self.verdict(policy)
         if decision == "drop":
             return "dropped", reason, None

@@ -1,5 +1,6 @@
 """Whatever comes on stdin: the hook ends with 0, prints what its harness expects, and loses no more than it must."""
 
+import io
 import json
 import os
 import random
@@ -298,6 +299,35 @@ def test_results_of_memory_itself_are_never_stored(desk: Desk, tool: str, given:
 def test_what_only_sounds_like_memory_is_stored(desk: Desk, tool: str, given: dict[str, object]) -> None:
     desk.run("post-tool-use", desk.payload("PostToolUse", tool_name=tool, tool_input=given, tool_response="output"))
     assert desk.event()["output"] == "output"
+
+
+def test_a_line_of_a_batch_from_a_dead_mount_is_kept_with_its_raw_folder_and_hinders_no_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ai_memory import hook_batch, hook_call
+
+    real = hook_call.Call.policy
+
+    def silent(call: hook_call.Call) -> object:
+        if call.cwd.startswith("/dead"):
+            time.sleep(30)
+        return real(call)
+
+    monkeypatch.setattr(hook_call, "LOOK_S", 0.2)
+    monkeypatch.setattr(hook_call.Call, "policy", silent)
+    asked: list[tuple[str, ...]] = []
+    made = hook_batch.Batch(
+        hook_call.Options(["--batch", "--data-dir", str(desk.data)]), lambda *told: asked.append(told)
+    )
+    lines = [
+        {"event": "user-prompt", "agent": "other", "session_id": "s-1", "prompt": "one", "cwd": folder}
+        for folder in ("/dead/shop", str(desk.checkout))
+    ]
+    made.run(io.BytesIO("".join(f"{json.dumps(line)}\n" for line in lines).encode()))
+    kept = {event["cwd"]: event.get("flags", []) for event in desk.events()}
+    assert "cwd-silent" in kept["/dead/shop"]
+    assert "cwd-silent" not in kept[str(desk.checkout)]
+    assert not [told for told in asked if "/dead" in str(told)]
 
 
 def test_a_folder_on_a_dead_mount_costs_a_second_and_the_event_keeps_its_raw_folder(desk: Desk) -> None:
