@@ -28,6 +28,13 @@ class Capture:
     assistant: str = setting(
         "off", Kind.CHOICE, "Keep an excerpt of the agent's last answer of a turn.", choices=("off", "excerpt")
     )
+    declarations: str = setting(
+        "review",
+        Kind.CHOICE,
+        "What becomes of rules that you type (always, never, remember …): facts that wait in `review`, facts that hold"
+        " at once (on), or nothing.",
+        choices=("off", "review", "on"),
+    )
     backfill_on_start: bool = setting(
         True, Kind.SWITCH, "Fill an empty project from agents' own records when its first session begins."
     )

@@ -338,6 +338,8 @@ class Call:
             self.flags.append("policy-unknown")
         if self.subagent:
             self.flags.append("subagent")
+        if self.kind == "user-prompt" and self._is_unattended():
+            self.flags.append(hook_harnesses.UNATTENDED)
         event = self._head(self.kind)
         if self.producer is not None:
             event["ingest_key"] = self.producer.ingest_key
@@ -350,6 +352,13 @@ class Call:
         event["extra"] = self._extra(policy)
         hook_event.clean_names(event, policy)
         return {key: value for key, value in event.items() if value not in (None, "", [], {})}
+
+    def _is_unattended(self) -> bool:
+        if self.options.is_batch:
+            return True
+        from ai_memory import hook_attendance  # only for a prompt
+
+        return hook_attendance.is_unattended(self.agent, os.environ, process=hook_process.id_of(self.process))
 
     def _extra(self, policy: "Policy") -> "dict[str, Any]":
         kept = hook_payload.kept_members(self.payload)

@@ -138,6 +138,9 @@ SESSION_VARIABLES = {
 }
 """Harness → the variable that names the session to its children, in the order of decision C8."""
 
+UNATTENDED = "unattended"
+"""The flag of a prompt that no person typed, as far as its hook can tell: see `ai_memory.hook_attendance`."""
+
 PROJECT_FOLDERS = (
     *("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "DEVIN_PROJECT_DIR", "QWEN_PROJECT_DIR", "CRUSH_PROJECT_DIR"),
     *("GEMINI_PROJECT_DIR", "GROK_WORKSPACE_ROOT", "FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),

@@ -4,11 +4,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
+from ai_memory.capture.declared_prompts import may_declare
 from ai_memory.capture.digest import is_work
 from ai_memory.capture.handoffs import handoff_id
 from ai_memory.capture.spooled import Event
 from ai_memory.model import NO_TEXT, ResolvedBy, Sanitized, Scope
-from ai_memory.store import state, state_sessions
+from ai_memory.store import declared, state, state_sessions
 from ai_memory.store.driver import Connection
 from ai_memory.store.spool import named_at_us
 from ai_memory.store.state_sessions import Observation, Session
@@ -71,10 +72,12 @@ def apply_batch(
     *,
     place_of: Callable[[Event], Place],
     credit: Credit = to_the_session,
+    reads_declarations: bool = False,
 ) -> Batch:
     """Write the events' observations, full text, session rows and ids. Call inside one transaction.
 
-    `credit` marks what a session did for another project.
+    `credit` marks what a session did for another project; with `reads_declarations` prompts that may declare a fact
+    are remembered for `ai_memory.capture.declaring`.
     Any order, any repetition of the same events over any number of batches gives the same rows, but for what is
     settled at the first event that is seen and then stays: a session's project, and the id of its handoff.
     """
@@ -89,7 +92,9 @@ def apply_batch(
     for session_id, of_session in _by_session(fresh).items():
         if not session_id or state.is_purged(connection, session_id):
             continue  # of no session, or of one that was purged: acknowledged and dropped
-        _apply_session(connection, session_id, of_session, place_of=place_of, credit=credit, batch=batch)
+        new = _apply_session(connection, session_id, of_session, place_of=place_of, credit=credit, batch=batch)
+        if reads_declarations:
+            declared.remember(connection, [(one.id, session_id, one.at_us) for one in new if may_declare(one)])
     remembered = [(name, named_at_us(event.id)) for event in fresh for name in _ids(event)]
     state.remember_events(connection, remembered)
     return batch
@@ -115,19 +120,20 @@ def _apply_session(
     place_of: Callable[[Event], Place],
     credit: Credit,
     batch: Batch,
-) -> None:
+) -> list[Event]:
+    """The events that were new."""
     session = state_sessions.session(connection, session_id)
     recent = state_sessions.latest(connection, session_id, limit=RECENT) if session is not None else []
     events = sorted(_on_one_clock(events, recent), key=_in_order)
     new = _without_doubles(connection, session_id, events, is_known=session is not None)
     batch.repeated += len(events) - len(new)
     if not new:
-        return
+        return []
     if session is None:
         place = place_of(new[0])
         if state.is_before_purge(connection, place.scope.workspace, place.scope.project, new[0].at_us):
             state_sessions.note_purged(connection, session_id, at_us=new[0].at_us)
-            return
+            return []
         session = _opened(new[0], place)
     session = replace(advance(session, new), process=_process([*recent, *new]))
     if any(event.kind in _PAUSING for event in new):
@@ -141,6 +147,7 @@ def _apply_session(
         batch.pausing.add(session_id)
     if any(event.kind in COMPACTING for event in new):
         batch.compacting.add(session_id)
+    return new
 
 
 def _on_one_clock(events: Sequence[Event], recent: Sequence[Observation]) -> list[Event]:
@@ -329,7 +336,12 @@ def _cleaned(value: object) -> object:
 
 def scope_of(session: Session) -> Scope:
     """The scope that was resolved at the session's first event."""
-    values: Mapping[str, object] = json.loads(session.scope)
+    return read_scope(session.scope)
+
+
+def read_scope(text: str) -> Scope:
+    """What `scope_json` wrote."""
+    values: Mapping[str, object] = json.loads(text)
     known = {key: values[key] for key in Scope.__dataclass_fields__ if key in values}
     known = {key: tuple(value) if isinstance(value, list) else value for key, value in known.items()}
     known["resolved_by"] = ResolvedBy(str(known.get("resolved_by", ResolvedBy.FALLBACK)))

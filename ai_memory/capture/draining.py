@@ -13,6 +13,7 @@ from ai_memory.capture.attribution import Attribution, within
 from ai_memory.capture.batches import COMPACTING, Batch, apply_batch
 from ai_memory.capture.claims import Claims
 from ai_memory.capture.crediting import creditor
+from ai_memory.capture.declaring import declare
 from ai_memory.capture.handoffs import HandoffState
 from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
 from ai_memory.capture.page_work import Done, PageWork, expired
@@ -92,6 +93,8 @@ class Drainer:
                 self._apply_all()
                 self._settle()
                 self._apply_all()  # what came while the tree was walked
+                self._step("declaring")
+                self._count.done.pages += declare(self._memory, self._rules, self._log)
         except (MemoryFault, DatabaseError, OSError) as raised:
             fault = str(raised).replace("\n", " ") or type(raised).__name__
         self._renew_starts()
@@ -215,7 +218,13 @@ class Drainer:
         self._step("batch-begin")
         credit = creditor(self._attribution.place, follows_folders=self._rules.follows_folders)
         with self._memory.state_transaction() as connection:
-            batch = apply_batch(connection, events, place_of=self._attribution.place_of, credit=credit)
+            batch = apply_batch(
+                connection,
+                events,
+                place_of=self._attribution.place_of,
+                credit=credit,
+                reads_declarations=self._rules.declarations != "off",
+            )
             self._step("batch-filled")
         self._step("batch-committed")
         return batch

@@ -28,6 +28,8 @@ class Rules:
     handoff_lifetime_us: int = 14 * DAY_US
     follows_folders: bool = True
     """Tool calls in another repository are credited to that one's project."""
+    declarations: str = "review"
+    """What becomes of rules that a person types: off, review or on."""
     fills_empty: bool = True
     """A project without a past gets one from agents' own records when its first session begins."""
     log_least: Level = Level.INFO
@@ -49,6 +51,7 @@ def read_rules(memory: Memory) -> Rules:
         makes_handoffs=config.handoff.create_on_session_end,
         handoff_lifetime_us=config.handoff.expire_after_days * DAY_US,
         follows_folders=config.routing.mid_session == "follow-cwd",
+        declarations=config.capture.declarations,
         fills_empty=config.capture.backfill_on_start,
         log_least=Level[config.log_level.upper()],
         own=OwnPatterns(config.sanitize.extra_patterns, config.sanitize.allowlist),

@@ -13,7 +13,7 @@ from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.write import check_words, session_trailers
 from ai_memory.store.fact_rows import FactRow as StoredFact
-from ai_memory.store.fact_rows import facts_of
+from ai_memory.store.fact_rows import add_evidence, facts_of
 from ai_memory.text.admission import Known, Refusal, repeated, routine
 from ai_memory.text.facts import (
     MAX_EVIDENCE,
@@ -24,6 +24,7 @@ from ai_memory.text.facts import (
     fact_id,
     fact_path,
     first_standing,
+    free_id,
     frontmatter,
     moment,
 )
@@ -104,11 +105,16 @@ def record(
     replaced = fresh_facts(memory, where, supersedes)
     with memory.reading() as snapshot:
         stored = facts_of(snapshot.index, where.workspace, where.project)
+    replaced += _borne_out(fact, stored, replaced)
     why = _refused(fact, stored, replaced, insist=insist)
     if why is not None:
         twins = tuple(fact_row(one.ref, one.fact, memory.clock()) for one in stored if one.fact.id == why.twin)
         return Recorded(where, "refused", twins, why.why, gaps=(*gaps, *_ways_on(memory, why.twin)))
-    fact = replace(fact, id=_free_id(fact, stored), supersedes=tuple(one.fact.id for one in replaced))
+    fact = replace(
+        fact,
+        id=free_id(fact.kind, fact.statement, {one.fact.id for one in stored}),
+        supersedes=tuple(one.fact.id for one in replaced),
+    )
     ref = PageRef(where.workspace, where.project, fact_path(fact.statement, fact.id))
     gaps += _contradictions(fact, stored, replaced)
     closed = [(one, _closed(one, fact)) for one in replaced]
@@ -164,6 +170,18 @@ def _evidence(
     return [*found, *(cited(memory, scope, statement, one) for one in cite)]
 
 
+def _borne_out(fact: Fact, stored: Sequence[StoredFact], replaced: Sequence[StoredFact]) -> list[StoredFact]:
+    """What waits for review and was taken from the words that the new fact quotes: it gives way to it."""
+    quotes = [one.quote for one in fact.evidence if one.klass is EvidenceClass.DECLARED and one.quote]
+    return [
+        one
+        for one in stored
+        if one.fact.standing is Standing.CANDIDATE
+        and one.ref not in [other.ref for other in replaced]
+        and any(one.fact.statement in quote or quote in one.fact.statement for quote in quotes)
+    ]
+
+
 def _refused(
     fact: Fact, stored: Sequence[StoredFact], replaced: Sequence[StoredFact], *, insist: bool
 ) -> Refusal | None:
@@ -186,16 +204,6 @@ def _ways_on(memory: "Memory", twin: str) -> tuple[str, ...]:
     else:
         ways = (f"to replace it: --supersedes {twin}; " if twin else "") + "to record it all the same: --insist"
     return (ways,)
-
-
-def _free_id(fact: Fact, stored: Sequence[StoredFact]) -> str:
-    """Its id. A statement that was closed earlier and holds again is another fact: the gap stays visible."""
-    taken = {one.fact.id for one in stored}
-    identifier, again = fact_id(fact.kind, fact.statement), 1
-    while identifier in taken:
-        again += 1
-        identifier = fact_id(fact.kind, f"{fact.statement}\0{again}")
-    return identifier
 
 
 def _contradictions(fact: Fact, stored: Sequence[StoredFact], replaced: Sequence[StoredFact]) -> tuple[str, ...]:
@@ -248,14 +256,6 @@ def put_fact(memory: "Memory", change: "Change", old: StoredFact, after: Fact) -
     changes = {key: value for key, value in frontmatter(after).items() if value != before[key]}
     text = clean(memory, splice(page.text, changes, path=old.ref.path), before=page.text)
     change.put(old.ref, text, expected_version=old.version)
-
-
-def add_evidence(change: "Change", ref: PageRef, fact: Fact, now_us: int) -> None:
-    """The rows of `state.db` that tell which evidence a page has."""
-    for one in fact.evidence:
-        place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
-        words = {"class": one.klass.value, "session": one.session, "quote": one.quote, "cite": one.cite}
-        change.state("evidence", **place, **words, sha256=one.sha256, at_us=now_us)
 
 
 def recorded_text(result: Recorded) -> str:

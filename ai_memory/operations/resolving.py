@@ -10,9 +10,10 @@ from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.fact_evidence import cited, confirmed, quoted
 from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts, named_fact, named_ref, path_named
 from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.record import add_evidence, put_fact
+from ai_memory.operations.record import put_fact
 from ai_memory.operations.scoping import resolve as resolve_scope
 from ai_memory.operations.write import session_trailers
+from ai_memory.store.fact_rows import add_evidence
 from ai_memory.text.facts import MAX_EVIDENCE, Evidence, Fact, Standing, moment, read_fact, read_interval
 from ai_memory.text.limits import check_line
 from ai_memory.text.page import splice

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection
 from ai_memory.text.facts import Fact, read_fact
+
+if TYPE_CHECKING:
+    from ai_memory.store.change import Change
 
 MOST_FACTS = 10_000
 """Of one project; more are not compared."""
@@ -93,3 +96,11 @@ def tool_answer(state: Connection, workspace: str, project: str, name: str) -> S
     """What a tool answered in a session of that project, by the event's id or its end; None if that is not one."""
     rows = state.execute(_OBSERVED, (workspace, project, name, name)).fetchall()
     return Seen(*rows[0]) if len(rows) == 1 else None
+
+
+def add_evidence(change: "Change", ref: PageRef, fact: Fact, now_us: int) -> None:
+    """The rows of `state.db` that tell which evidence a page has."""
+    for one in fact.evidence:
+        place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
+        words = {"class": one.klass.value, "session": one.session, "quote": one.quote, "cite": one.cite}
+        change.state("evidence", **place, **words, sha256=one.sha256, at_us=now_us)

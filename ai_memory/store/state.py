@@ -79,6 +79,8 @@ STATEMENTS: Mapping[str, str] = {
     "evidence-forgotten": """
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
     """,
+    # The facts that a prompt declares stand in this change.
+    "declaration-read": "DELETE FROM declared WHERE event_id = :event",
     # A project has another name, or lies in another workspace, or is part of another project from now on.
     "project-sessions-moved": f"{_MOVE_SESSIONS} WHERE workspace = :workspace AND project = :project",
     "project-pages-moved": """

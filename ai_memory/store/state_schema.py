@@ -13,7 +13,7 @@ from ai_memory.text.grams import grams
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 5
+VERSION = 6
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
@@ -27,6 +27,9 @@ PAIRS_SINCE = 4
 
 UPKEEP_SINCE = 5
 """Version from which on it is remembered when each duty of upkeep was done."""
+
+DECLARED_SINCE = 6
+"""Version from which on it is remembered which prompts may declare a fact."""
 
 _FIRST = (
     """
@@ -237,6 +240,14 @@ _UPKEEP = """
     ) WITHOUT ROWID
 """
 
+_DECLARED = """
+    CREATE TABLE declared (
+        event_id TEXT PRIMARY KEY,                  -- a prompt that may declare facts and was not looked at yet
+        session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+        at_us INTEGER NOT NULL
+    ) WITHOUT ROWID
+"""
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -305,6 +316,10 @@ def _migrations() -> "Migrations":
     @migrations(name="0005 upkeep")
     def upkeep(database: Any) -> None:
         database.execute(_UPKEEP)
+
+    @migrations(name="0006 declared")
+    def declared(database: Any) -> None:
+        database.execute(_DECLARED)
 
     return migrations
 

@@ -5,7 +5,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
@@ -132,6 +132,15 @@ def fact_id(kind: FactKind, statement: str) -> str:
     """`f-` and 12 hex digits of kind and statement: the same statement has the same id everywhere."""
     text = f"{kind.value}\0{unicodedata.normalize('NFC', statement)}"
     return f"f-{hashlib.sha256(text.encode()).hexdigest()[:ID_HEX]}"
+
+
+def free_id(kind: FactKind, statement: str, taken: Container[str]) -> str:
+    """Its id. A statement that was closed earlier and holds again is another fact: the gap stays visible."""
+    identifier, again = fact_id(kind, statement), 1
+    while identifier in taken:
+        again += 1
+        identifier = fact_id(kind, f"{statement}\0{again}")
+    return identifier
 
 
 def fact_path(statement: str, identifier: str) -> str:

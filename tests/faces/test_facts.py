@@ -62,7 +62,7 @@ def test_a_quote_that_proves_nothing_is_refused(room: Room, quote: str, code: in
     room.work()
     room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")
     record(room, RULE, "--quote", quote, code=code)
-    assert listed(room) == set()
+    assert RULE not in listed(room)
 
 
 def test_what_an_agent_gave_its_subagent_to_do_is_no_persons_word(room: Room) -> None:

@@ -292,6 +292,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
     silent = {
         ("capture/draining.py", "_transaction"): "its events are in the log themselves",
         ("capture/draining.py", "_pause"): "how much a provisional handoff tells",
+        ("capture/declaring.py", "_forget"): "prompts that say nothing new",
         ("capture/page_work.py", "_set_aside"): "how often page work failed",
         ("operations/maintain.py", "_done"): "when a duty had its turn: what it changes, it tells by itself",
     }
