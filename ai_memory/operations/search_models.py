@@ -22,7 +22,7 @@ def with_near(
     asked = query_vector(memory, snapshot.index, request.queries[0], config)
     if not asked.is_there:
         return request, (asked.gap,) if asked.gap else ()
-    from ai_memory.providers.known import is_multilingual
+    from ai_memory.providers.known import is_english, is_multilingual
     from ai_memory.search.engine import conditions
     from ai_memory.search.numbers import NEAR_CHUNKS
     from ai_memory.search.vectors import nearest  # only where there are vectors
@@ -31,7 +31,12 @@ def with_near(
     found = nearest(
         snapshot.index, asked.encoder_id, asked.vector, conditions=told, parameters=parameters, limit=NEAR_CHUNKS
     )
-    return replace(request, near=tuple(found), near_is_multilingual=is_multilingual(asked.model)), ()
+    return replace(
+        request,
+        near=tuple(found),
+        near_is_multilingual=is_multilingual(asked.model),
+        near_is_english=is_english(asked.model),
+    ), ()
 
 
 def second_look(memory: "Memory", found: "Hits", request: "Request", config: "Config | None") -> "Hits":

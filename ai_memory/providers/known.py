@@ -3,6 +3,7 @@
 *Source*: the models' own cards. A name that is not here works, too, with what the person configures.
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -39,9 +40,17 @@ _BY_FULL_NAME = {known.name.lower(): known for known in MODELS.values()}
 _MULTILINGUAL = ("multilingual", "bge-m3", "text-embedding-3", "voyage-", "gemini-embedding", "embeddinggemma")
 
 
+_ENGLISH = re.compile(r"minilm|mpnet|potion|nomic-embed-text-v1|[-_]en\b")
+
+
 def is_multilingual(model: str) -> bool:
     """Whether a text and its translation lie near each other by that model, as its name tells."""
     return any(part in model.lower() for part in _MULTILINGUAL)
+
+
+def is_english(model: str) -> bool:
+    """Whether that model reads nothing but English, as its name tells; of most names nothing is known."""
+    return not is_multilingual(model) and _ENGLISH.search(model.lower()) is not None
 
 
 def known(name: str) -> Known:

@@ -14,7 +14,7 @@ from ai_memory.search.authority import authority
 from ai_memory.search.candidate import Candidate
 from ai_memory.search.closeness import Closeness
 from ai_memory.search.intent import recalls_a_session
-from ai_memory.search.language import foreign_language
+from ai_memory.search.language import foreign_language, has_other_script
 from ai_memory.search.passages import folded, shown
 from ai_memory.search.prepare import STOPWORDS, Prepared, match_expression, prepare
 from ai_memory.search.request import Hit, Hits, LegScore, Request, Status
@@ -188,6 +188,8 @@ class _Search:
         found = [legs.Found(page_id, cosine, f"cosine {cosine:.3f}") for page_id, (cosine, _) in per_page.items()]
         spread = (best - middle) or 1.0
         weight = self._vector_weight()
+        if not weight:
+            return
         self._add("vector", found, lambda one: weight * min(1.0, max(0.0, (one.score - middle) / spread)))
         for page_id, (_, chunk_id) in per_page.items():
             page = self._pages.get(page_id)
@@ -195,14 +197,23 @@ class _Search:
                 page.chunks = (chunk_id,)
 
     def _vector_weight(self) -> float:
-        """What the nearest page gains: the less the words of the question are held, the more."""
+        """What the nearest page gains: the less the words of the question are held, the more.
+
+        Nothing from an encoder that cannot read the question, unless names in it are all that it shares with the pages.
+        """
+        request = self._request
+        if request.near_is_english and has_other_script(request.queries[0]) and not self._foreign():
+            return 0.0
         held = max(map(self._coverage, self._leaders(numbers.LEADERS)), default=0.0)
         share = numbers.VECTOR_SHARE + (numbers.VECTOR_SHARE_ALONE - numbers.VECTOR_SHARE) * (1 - held) ** 2
-        if self._request.near_is_multilingual and held < numbers.PARTIAL_COVERAGE:
-            best = self._leaders(len(self._pages))
-            if foreign_language(self._request.queries[0], (page.flat for page in best if page.flat)):
-                share = numbers.VECTOR_SHARE_FOREIGN
+        if request.near_is_multilingual and held < numbers.PARTIAL_COVERAGE and self._foreign():
+            share = numbers.VECTOR_SHARE_FOREIGN
         return share / (1 - share)
+
+    def _foreign(self) -> bool:
+        """Whether the question is in another language than the pages that its words found, or found none."""
+        read = [page.flat for page in self._leaders(len(self._pages)) if page.flat]
+        return not read or bool(foreign_language(self._request.queries[0], read))
 
     def _leaders(self, count: int) -> list[Candidate]:
         """The best pages so far."""

@@ -126,9 +126,14 @@ def foreign_language(question: str, passages: Iterable[bytes]) -> str:
     return "" if known & {*asked} else " or ".join(asked)
 
 
+def has_other_script(question: str) -> bool:
+    """Whether a question is in another script than the Latin one."""
+    return bool(_script(question, least=1, share=numbers.QUESTION_SIGNS))
+
+
 def _languages_of_passage(words: Collection[bytes]) -> tuple[str, ...]:
     text = b"".join(words).decode("utf-8", "replace")
-    script = _script_of(text, least=numbers.PASSAGE_SIGNS, share=numbers.PASSAGE_SIGNS_SHARE)
+    script = _script(text, least=numbers.PASSAGE_SIGNS, share=numbers.PASSAGE_SIGNS_SHARE)
     return (script,) if script else _with_related(words, least=numbers.PASSAGE_WORTH)
 
 
@@ -148,11 +153,11 @@ def _languages_of(question: str) -> tuple[str, ...]:
     """Those that a question reads as equally well, mostly one; none where it tells none: keywords, names, another."""
     told = _best(_told_by(flattened(question).split(), _OF_QUESTIONS), least=numbers.QUESTION_WORTH)
     share = numbers.QUESTION_SIGNS_AMONG_WORDS if told else numbers.QUESTION_SIGNS
-    script = _script_of(question, least=1, share=share)
+    script = _script(question, least=1, share=share)
     return (script,) if script else told
 
 
-def _script_of(text: str, *, least: int, share: float) -> str:
+def _script(text: str, *, least: int, share: float) -> str:
     """The script that makes up so much of a text's letters; "" for Latin."""
     if text.isascii():
         return ""

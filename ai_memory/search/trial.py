@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ai_memory.model import Encoder, ResolvedBy, Scope
-from ai_memory.providers.known import is_multilingual
+from ai_memory.providers.known import is_english, is_multilingual
 from ai_memory.search.engine import answer, conditions
 from ai_memory.search.evaluation import DEPTH, Answer, Document, Find, Question
 from ai_memory.search.numbers import NEAR_CHUNKS
@@ -34,7 +34,7 @@ class Trial:
             )
         self._snapshot = Snapshot(connection)
         self._encoder_id: int | None = None
-        self._is_multilingual = False
+        self._encoder = ""
         self._look_up_query: Callable[[str], bytes | None] = lambda _: None
         self.chunks = self._snapshot.counts().chunks
 
@@ -52,7 +52,7 @@ class Trial:
             count = vectors.restore(connection, encoder, look_up)
         self._encoder_id = vectors.encoder_id(connection, encoder)
         self._look_up_query = look_up_query
-        self._is_multilingual = is_multilingual(encoder.model)
+        self._encoder = encoder.model
         return count
 
     def texts(self) -> list[str]:
@@ -67,7 +67,13 @@ class Trial:
         scopes = (Scope("default", project, ResolvedBy.FLAG),)
         request = Request((question.text,), scopes, limit=DEPTH, may_abstain=may_abstain)
         near = self._near(question.text, scopes)
-        return answer(self._snapshot, replace(request, near=near, near_is_multilingual=self._is_multilingual))
+        asked = replace(
+            request,
+            near=near,
+            near_is_multilingual=is_multilingual(self._encoder),
+            near_is_english=is_english(self._encoder),
+        )
+        return answer(self._snapshot, asked)
 
     def _near(self, text: str, scopes: Sequence[Scope]) -> Sequence[Near]:
         vector = None if self._encoder_id is None else self._look_up_query(text)

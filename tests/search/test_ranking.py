@@ -4,7 +4,7 @@ import pytest
 from shelf import NOW_US, SHOP, Shelf, ref
 
 from ai_memory.model import ResolvedBy, Scope
-from ai_memory.providers.known import is_multilingual
+from ai_memory.providers.known import is_english, is_multilingual
 from ai_memory.search import numbers
 from ai_memory.search.authority import authority
 from ai_memory.search.closeness import Closeness, flattened
@@ -507,11 +507,36 @@ def test_nearness_leads_where_the_encoder_reads_the_language_of_the_question(she
 
 
 @pytest.mark.parametrize(
-    ("model", "reads"),
-    [("intfloat/multilingual-e5-small", True), ("voyage-3.5", True), ("minilm@babb2676bfe4", False), ("potion", False)],
+    ("model", "several", "english"),
+    [
+        ("intfloat/multilingual-e5-small", True, False),
+        ("voyage-3.5", True, False),
+        ("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", True, False),
+        ("minilm@babb2676bfe4", False, True),
+        ("BAAI/bge-small-en-v1.5", False, True),
+        ("minishlab/potion-retrieval-32M", False, True),
+        ("our-own-encoder", False, False),
+    ],
 )
-def test_whether_an_encoder_reads_other_languages_is_told_by_its_name(model: str, reads: bool) -> None:
-    assert is_multilingual(model) is reads
+def test_what_an_encoder_reads_is_told_by_its_name(model: str, several: bool, english: bool) -> None:
+    assert (is_multilingual(model), is_english(model)) == (several, english)
+
+
+def test_an_encoder_of_english_says_nothing_of_pages_in_another_script(shelf: Shelf) -> None:
+    shelf.fill(20)
+    shelf.put("notes/a.md", "# 湿地\n\n湿地の葦は男たちによって刈られ、屋根に使われる。冬の間に行われる作業である。")
+    shelf.put("notes/b.md", "# 港\n\n港の事務所は朝に開き、船の到着を記録する。葦は扱わない。冬の間も同じである。")
+    near = near_all(shelf, {"notes/b.md": 0.9, "notes/a.md": 0.4, "notes/filler-002.md": 0.3})
+
+    def legs(question: str) -> set[str]:
+        hits = shelf.ask(question, near=near, limit=30, near_is_english=True).hits
+        return {leg for hit in hits for leg in hit.legs}
+
+    assert legs("湿地の葦は誰が刈るのか") == {"fts"}
+    assert "vector" in legs("who cuts the reeds of the marsh")
+    assert "vector" in legs("鉄道の時刻表はどこにありますか"), (
+        "no word of it stands anywhere: names may be all there is"
+    )
 
 
 @pytest.mark.parametrize("best", [1, 4, 1_000])
