@@ -175,6 +175,9 @@ class Retrieval:
     abstract_vectors: bool = setting(
         False, Kind.SWITCH, "Let the vector of a page's abstract speak for it, beside those of its passages."
     )
+    staleness: bool = setting(
+        True, Kind.SWITCH, "Say of hits what changed since in the files that they name, and count them for less."
+    )
 
 
 @dataclass(frozen=True, slots=True)

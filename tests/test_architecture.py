@@ -181,6 +181,8 @@ CATCHES_ALL = {
     "capture.page_work": 1,  # the drain's loop per session: one that cannot be told must not stop the others
     "providers.fast": 2,  # whatever a model library raises becomes one of ours
     "providers.folder": 2,  # the same
+    "store.checkout": 1,  # dulwich, of a repository that somebody else made
+    "store.checkout_history": 1,  # the same
     "store.wiki": 2,  # dulwich raises kinds without a common base for damage; they become one of ours
 }
 """Where `except Exception` stands, how often and why."""

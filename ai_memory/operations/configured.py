@@ -42,6 +42,7 @@ def switches_of(config: "Config | None") -> "Switches":
         observation_stream=config.retrieval.observation_stream,
         belief_authority_weight=config.retrieval.belief_authority_weight,
         abstract_vectors=config.retrieval.abstract_vectors,
+        staleness=config.retrieval.staleness,
     )
 
 

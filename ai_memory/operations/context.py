@@ -42,6 +42,8 @@ class ContextItem:
     """Sessions of its evidence."""
     score: float
     is_order_shaped: bool
+    stale: tuple[str, ...] = ()
+    """What it says of the repository that is so no longer."""
     is_cut: bool = False
 
 
@@ -121,6 +123,7 @@ def _item(hit: "HitRow", page: "Page") -> ContextItem:
         sessions=tuple(dict.fromkeys(one.session for one in fact.evidence if one.session)) if fact else (),
         score=hit.score,
         is_order_shaped=hit.is_order_shaped,
+        stale=hit.stale,
     )
 
 
@@ -138,6 +141,7 @@ def context_text(result: Context) -> str:
         span = f"{one.valid_from or '…'} to {one.valid_to or '…'}" if one.valid_from or one.valid_to else ""
         parts = (name, one.kind, _standing_words(one), ", ".join(one.provenance), one.title, span)
         lines += [f"- {' · '.join(filter(None, parts))}", f"  {' '.join(one.statement.split())}"]
+        lines += [f"  stale: {'; '.join(one.stale)}"] if one.stale else []
     return "\n".join(lines)
 
 

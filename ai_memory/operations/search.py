@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import UsageFault
-from ai_memory.model import Scope
+from ai_memory.model import PageRef, Scope
 from ai_memory.operations.budget import MaxBytes
 from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
@@ -174,10 +174,15 @@ def search(
             request = replace(request, believe=partial(beliefs, memory, snapshot))
         request, unseen = with_near(memory, snapshot, request, config) if vector else (request, ())
         found = second_look(memory, answer(snapshot, request), request, config)
+        stale: Mapping[PageRef, tuple[str, ...]] = {}
+        if switches.staleness and scope and scope.root and found.hits and not as_of and known_us is None:
+            from ai_memory.operations.staleness import demoted  # only in a checkout
+
+            found, stale = demoted(found, snapshot, scope)
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
     gaps = gaps if found.hits else (*gaps, *unknown_agent(memory, agent))
-    rows = _with_pinned(pinned, tuple(_row(hit, explain=explain) for hit in found.hits))
+    rows = _with_pinned(pinned, tuple(_row(hit, stale.get(hit.ref, ()), explain=explain) for hit in found.hits))
     room = min((size for size in (max_bytes, max_tokens and max_tokens * BYTES_PER_TOKEN) if size), default=0)
     packed = _packed(rows[:limit], room) if room else rows[:limit]
     seen = () if found.hits or searched is None or known_us is not None else raw_hits(memory, request, session)
@@ -228,12 +233,13 @@ def _pinned_row(page: "Page") -> HitRow:
     )
 
 
-def _row(hit: "Hit", *, explain: bool) -> HitRow:
+def _row(hit: "Hit", stale: tuple[str, ...], *, explain: bool) -> HitRow:
     return HitRow(
         *(hit.ref.workspace, hit.ref.project, hit.ref.path, hit.title, hit.kind, hit.version),
         *(hit.heading, hit.line, hit.end_line, hit.snippet, hit.score),
         coverage=hit.coverage,
         is_order_shaped=is_order_shaped(f"{hit.title}\n{hit.heading}\n{hit.snippet}"),
+        stale=stale,
         also=tuple(map(address, hit.also)),
         legs=tuple(
             LegRow(name, leg.rank, round(leg.score, 4), round(leg.share, 4), leg.detail)
@@ -263,7 +269,7 @@ def _size(row: HitRow) -> int:
     """Bytes that a hit takes as text, without what `explain` adds."""
     texts = (row.workspace, row.project, row.path, row.title, row.heading, row.snippet)
     also = [text for one in row.also for text in (one.workspace, one.project, one.path)]
-    return sum(len(text.encode()) for text in (*texts, *also)) + 40
+    return sum(len(text.encode()) for text in (*texts, *also, *row.stale)) + 40
 
 
 def _raw_packed(rows: tuple[RawHit, ...], room: int) -> tuple[RawHit, ...]:
@@ -299,6 +305,8 @@ def hit_lines(hit: HitRow, scope: Scope | None) -> list[str]:
     mark = " · pinned" if hit.pinned else ""
     warning = _WARNING if hit.is_order_shaped else ""
     lines = [f"- {name} · {hit.title}{part} · line {hit.line}{mark}{warning}", f"  {' '.join(hit.snippet.split())}"]
+    if hit.stale:
+        lines.append(f"  stale: {'; '.join(hit.stale)}")
     if hit.also:
         lines.append(f"  nearly the same: {', '.join(label_from(one, scope) for one in hit.also)}")
     return lines

@@ -41,6 +41,8 @@ class HitRow:
     """The passage reads like instructions to a model. It is data all the same."""
     pinned: bool = False
     """Shown for its pin, before the hits."""
+    stale: tuple[str, ...] = ()
+    """What it says of the repository that is so no longer."""
     also: tuple[Address, ...] = ()
     """Pages that say nearly the same."""
     legs: tuple[LegRow, ...] = ()

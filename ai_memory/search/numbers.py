@@ -71,6 +71,12 @@ EXACT_SCORE = 2.0
 TEMPORAL_FACTOR = 1.3
 """For a page of the time that the query names. No set holds dated pages: it outweighs one better word, not three."""
 
+STALE_GONE = 0.8
+STALE_A_COMMIT = 0.01
+STALE_LEAST = 0.9
+"""Factor of a page that names what is gone from its repository, and less for each commit since to a file that it names,
+down to this. Our own; no set holds a repository: it turns the order of two that answer equally well."""
+
 AUTHORITY_LEAST, AUTHORITY_MOST = 0.55, 1.50
 SESSION_RECALL_BONUS = 0.25
 SESSION_PENALTY = 0.15

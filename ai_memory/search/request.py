@@ -24,6 +24,7 @@ class Switches:
     observation_stream: bool = True
     belief_authority_weight: float = 0.0
     abstract_vectors: bool = False
+    staleness: bool = True
 
 
 @dataclass(frozen=True, slots=True)

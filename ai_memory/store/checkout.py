@@ -3,12 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from dulwich.errors import NotGitRepository
 from dulwich.objects import Commit
 from dulwich.repo import Repo
-
-_UNREADABLE = (NotGitRepository, OSError, ValueError, KeyError, AssertionError)
-"""What a damaged or hostile repository makes the library raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +22,7 @@ def commit_of(root: str, name: str) -> CheckoutCommit | None:
         with Repo(str(Path(root))) as repo:
             found = set(repo.object_store.iter_prefix(name.encode()))
             commits = [one for key in found if isinstance(one := repo.object_store[key], Commit)]
-    except _UNREADABLE:
+    except Exception:  # noqa: BLE001 (for a damaged or hostile repository the library raises kinds without a base)
         return None
     if len(commits) != 1:
         return None
