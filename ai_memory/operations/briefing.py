@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.clock import rfc3339
-from ai_memory.model import ResolvedBy, Scope
+from ai_memory.model import PageRef, ResolvedBy, Scope
 from ai_memory.operations.budget import MaxBytes, size_bytes
+from ai_memory.operations.confidence import Confidence, confidence_words, confidences
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.search_scope import without_pages
@@ -45,6 +46,8 @@ class PageItem:
     title: str
     kind: str
     updated_at: str
+    confidence: Confidence | None = None
+    """Of rules, decisions and pinned pages that rest on sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,11 @@ def _made(
         last_us = activity.last_work_us(connection, place)
         waiting = messages.count_waiting(connection, place, now_us=now_us)
         sessions = _sessions(snapshot, connection, place)
+    settled = _settled(snapshot, connection, here) if has_settled else ()
+    if connection is not None:
+        settled, rules, pinned = (
+            _with_confidence(snapshot, connection, rows, now_us=now_us) for rows in (settled, rules, pinned)
+        )
     nothing = without_pages(snapshot, [scope]) if scope.resolved_by is ResolvedBy.FLAG else ()
     return Briefing(
         scope=scope,
@@ -144,7 +152,7 @@ def _made(
         last_observation_at=None if last_us is None else rfc3339(last_us),
         pending_handoff_count=len(handoffs),
         pending_message_count=waiting,
-        settled=_settled(snapshot, connection, here) if has_settled else (),
+        settled=settled,
         rules=rules,
         slots=slots,
         pinned=pinned,
@@ -205,6 +213,14 @@ def _settled(snapshot: "Snapshot", connection: "Connection | None", here: "Filte
     pages = [page for one in wanted for page in snapshot.select(one, limit=_SETTLED_LOOKED_AT).pages]
     pages.sort(key=lambda page: (-known.get(page.ref.path, 0), -page.updated_at_us, page.ref.path))
     return tuple(map(_item, pages[:MAX_SETTLED]))
+
+
+def _with_confidence(
+    snapshot: "Snapshot", connection: "Connection", rows: tuple[PageItem, ...], *, now_us: int
+) -> tuple[PageItem, ...]:
+    refs = [PageRef(row.workspace, row.project, row.path) for row in rows]
+    sure = confidences(connection, snapshot, refs, now_us=now_us)
+    return tuple(replace(row, confidence=sure.get(ref)) for row, ref in zip(rows, refs, strict=True))
 
 
 def _item(page: "Page") -> PageItem:
@@ -268,7 +284,8 @@ def list_lines(result: Briefing, names: Sequence[str]) -> list[str]:
 def _line(row: "PageItem | SessionRow | Neighbour", scope: Scope) -> str:
     match row:
         case PageItem():
-            return f"- {row.path} · {row.title} · {row.kind} · {row.updated_at}"
+            sure = f" · {confidence_words(row.confidence)}" if row.confidence else ""
+            return f"- {row.path} · {row.title} · {row.kind} · {row.updated_at}{sure}"
         case SessionRow():
             return session_line(row, scope)
         case Neighbour():

@@ -18,7 +18,6 @@ from ai_memory.operations.search_models import second_look, with_near
 from ai_memory.operations.search_rows import HitRow, LegRow
 from ai_memory.operations.search_scope import (
     RawHit,
-    beliefs,
     named_scope,
     page_filter,
     pages_of_session,
@@ -34,6 +33,7 @@ from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
     from ai_memory.model import Page
+    from ai_memory.operations.confidence import Confidence
     from ai_memory.search.request import Hit
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Filter, Snapshot
@@ -171,6 +171,8 @@ def search(
         if switches.observation_stream and searched is not None and known_us is None:
             request = replace(request, witnesses=witnesses(memory, request))
         if switches.belief_authority_weight:
+            from ai_memory.operations.confidence import beliefs  # few weigh it
+
             request = replace(request, believe=partial(beliefs, memory, snapshot))
         request, unseen = with_near(memory, snapshot, request, config) if vector else (request, ())
         found = second_look(memory, answer(snapshot, request), request, config)
@@ -179,10 +181,17 @@ def search(
             from ai_memory.operations.staleness import demoted  # only in a checkout
 
             found, stale = demoted(found, snapshot, scope)
+        sure: Mapping[PageRef, Confidence] = {}
+        if explain and known_us is None:
+            from ai_memory.operations.confidence import confidences_now
+
+            sure = confidences_now(memory, snapshot, [hit.ref for hit in found.hits])
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
         gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
     gaps = gaps if found.hits else (*gaps, *unknown_agent(memory, agent))
-    rows = _with_pinned(pinned, tuple(_row(hit, stale.get(hit.ref, ()), explain=explain) for hit in found.hits))
+    rows = _with_pinned(
+        pinned, tuple(_row(hit, stale.get(hit.ref, ()), sure.get(hit.ref), explain=explain) for hit in found.hits)
+    )
     room = min((size for size in (max_bytes, max_tokens and max_tokens * BYTES_PER_TOKEN) if size), default=0)
     packed = _packed(rows[:limit], room) if room else rows[:limit]
     seen = () if found.hits or searched is None or known_us is not None else raw_hits(memory, request, session)
@@ -233,7 +242,7 @@ def _pinned_row(page: "Page") -> HitRow:
     )
 
 
-def _row(hit: "Hit", stale: tuple[str, ...], *, explain: bool) -> HitRow:
+def _row(hit: "Hit", stale: tuple[str, ...], sure: "Confidence | None", *, explain: bool) -> HitRow:
     return HitRow(
         *(hit.ref.workspace, hit.ref.project, hit.ref.path, hit.title, hit.kind, hit.version),
         *(hit.heading, hit.line, hit.end_line, hit.snippet, hit.score),
@@ -247,6 +256,7 @@ def _row(hit: "Hit", stale: tuple[str, ...], *, explain: bool) -> HitRow:
             if explain
         ),
         factors=hit.factors if explain else {},
+        confidence=sure,
     )
 
 

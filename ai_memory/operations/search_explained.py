@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ai_memory.model import Scope
+from ai_memory.operations.confidence import confidence_words
 from ai_memory.operations.rows import Address, label_from
 from ai_memory.operations.search_rows import HitRow
 
@@ -56,4 +57,5 @@ def _table(hits: Sequence[HitRow], scope: Scope | None) -> list[str]:
 
 def _details(number: int, hit: HitRow) -> list[str]:
     told = [f"{leg.leg}: {leg.detail}" for leg in hit.legs if leg.detail]
+    told += [f"confidence {confidence_words(hit.confidence)}"] if hit.confidence else []
     return [f"{number}  {'; '.join(told)}"] if told else []

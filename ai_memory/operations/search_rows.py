@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ai_memory.operations.confidence import Confidence
 from ai_memory.operations.rows import Address
 
 
@@ -49,3 +50,5 @@ class HitRow:
     """With `explain`."""
     factors: Mapping[str, float] = field(default_factory=dict)
     """With `explain`: what the score was multiplied by."""
+    confidence: Confidence | None = None
+    """With `explain`, of a page that rests on sessions; it moves no rank by itself."""

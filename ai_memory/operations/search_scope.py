@@ -1,6 +1,5 @@
 """What a search looks at: which projects, which pages of them, and what sessions saw."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from ai_memory.operations.sessions import agent_id
 from ai_memory.text.injection import is_order_shaped
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, check_name
 from ai_memory.text.plain import printable
-from ai_memory.text.times import DAY_US, parse_moment
+from ai_memory.text.times import parse_moment
 
 if TYPE_CHECKING:
     from ai_memory.search.request import Request, Witness
@@ -120,34 +119,6 @@ def witnesses(memory: "Memory", request: "Request") -> "tuple[Witness, ...]":
             return ()
         seen = sessions_that_saw(state, prepared.terms, [(one.workspace, one.project) for one in request.scopes or ()])
     return tuple(Witness(ref, session, score) for session, ref, score in seen)
-
-
-_CONTRADICTED = """
-    SELECT l.workspace, l.project, l.path, count(DISTINCT l.source_id) FROM json_each(?) AS named
-    CROSS JOIN links AS l
-    ON l.workspace = named.value ->> 0 AND l.project = named.value ->> 1 AND l.path = named.value ->> 2
-    CROSS JOIN pages AS p ON p.id = l.source_id AND NOT p.superseded
-    WHERE l.kind = 'contradicts' GROUP BY 1, 2, 3
-"""
-
-
-def beliefs(memory: "Memory", snapshot: "Snapshot", refs: Sequence[PageRef]) -> dict[PageRef, float]:
-    """How sure the pages are, 0 to 0.95: by the sessions behind them, how long ago the last was, and what contradicts
-    them. Pages without a session are left out."""
-    from ai_memory.search.numbers import BELIEF_DOUBT, BELIEF_HALF_DAYS, BELIEF_MOST
-    from ai_memory.store.session_evidence import sessions_behind  # few weigh belief
-
-    with memory.state_reading() as state:
-        behind = {} if state is None else sessions_behind(state, refs)
-    named = json.dumps([(ref.workspace, ref.project, ref.path) for ref in behind])
-    against = {PageRef(*row[:3]): row[3] for row in snapshot.index.execute(_CONTRADICTED, (named,))}
-    now_us = memory.clock()
-    found = {}
-    for ref, (sessions, last_us) in behind.items():
-        days = max(0, now_us - last_us) / DAY_US
-        doubts = days / BELIEF_HALF_DAYS + against.get(ref, 0)
-        found[ref] = BELIEF_MOST * (1 - BELIEF_DOUBT**sessions) * 0.5**doubts
-    return found
 
 
 def raw_hits(memory: "Memory", request: "Request", session: str | None) -> tuple[RawHit, ...]:

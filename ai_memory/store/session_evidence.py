@@ -41,13 +41,17 @@ _ABOUT = """
     ORDER BY session, at_us, workspace, project, path
 """
 _RESTING = """
-    SELECT DISTINCT workspace, project, path FROM page_sessions WHERE session = ? ORDER BY workspace, project, path
+    SELECT workspace, project, path FROM page_sessions WHERE session = ?1
+    UNION SELECT workspace, project, path FROM evidence WHERE session = ?1 ORDER BY workspace, project, path
 """
-_BEHIND = """
-    SELECT s.workspace, s.project, s.path, count(DISTINCT s.session), max(s.at_us) FROM json_each(?) AS named
-    CROSS JOIN page_sessions AS s
-    ON s.workspace = named.value ->> 0 AND s.project = named.value ->> 1 AND s.path = named.value ->> 2
-    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+_NAMED = "n.value ->> 0 = s.workspace AND n.value ->> 1 = s.project AND n.value ->> 2 = s.path"
+_BEHIND = f"""
+    SELECT workspace, project, path, count(DISTINCT session), max(at_us) FROM (
+        SELECT s.workspace, s.project, s.path, s.session, s.at_us
+        FROM json_each(?1) AS n CROSS JOIN page_sessions AS s ON {_NAMED}
+        UNION ALL SELECT s.workspace, s.project, s.path, s.session, s.at_us
+        FROM json_each(?1) AS n CROSS JOIN evidence AS s ON {_NAMED} WHERE s.session <> ''
+    ) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
 
 Places = Sequence[tuple[str, str]]

@@ -84,6 +84,21 @@ def test_settled_pages_come_by_the_sessions_they_were_learnt_in(shop: Room) -> N
     assert set(rest) == {"decisions/new.md", "decisions/queue.md", "_rules/money.md"}
 
 
+def test_rules_and_decisions_tell_how_sure_they_are(shop: Room) -> None:
+    shop.work()
+    shop.ok("write-page", "-p", "_rules/till.md", "--kind", "rule", "-b", "# Count the till", "--session", SESSION)
+    shop.ok("write-page", "-p", "notes/no.md", "-b", "# Nobody counts the till")
+    rule = {row["path"]: row for row in shop.json("briefing")["rules"]}
+    assert rule["_rules/money.md"]["confidence"] is None, "no session stands behind it"
+    sure = rule["_rules/till.md"]["confidence"]
+    assert (sure["value"], sure["sessions"], sure["contradicted_by"]) == (0.38, 1, 0)  # .95 · (1 - .6)
+    assert "· 0.38 · 1 session, the last on 2" in shop.ok("briefing")
+    shop.ok("link", "notes/no.md", "_rules/till.md", "--as", "contradicts")
+    rule = {row["path"]: row for row in shop.json("briefing")["rules"]}
+    sure = rule["_rules/till.md"]["confidence"]
+    assert (sure["value"], sure["sessions"], sure["contradicted_by"]) == (0.19, 1, 1)
+
+
 @pytest.mark.parametrize("name", ["briefing", "explore"])
 def test_a_project_that_was_named_and_holds_no_page_is_told(shop: Room, name: str) -> None:
     assert shop.json(name, "--project", "shpo")["gaps"] == ["no page stands in default/shpo"]

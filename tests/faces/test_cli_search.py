@@ -44,6 +44,9 @@ def test_belief_has_the_weight_that_somebody_gives_it(room: Room) -> None:
     def standing() -> dict[str, float]:
         return {hit["kind"]: hit["factors"]["authority"] for hit in room.json("search", "heron", "--explain")["hits"]}
 
+    hits = {hit["kind"]: hit for hit in room.json("search", "heron", "--explain")["hits"]}
+    assert (hits["session"]["confidence"]["value"], hits["note"]["confidence"]) == (0.38, None)
+    assert "confidence 0.38 · 1 session" in room.ok("search", "heron", "--explain")
     before = standing()
     room.ok("config", "set", "retrieval.belief_authority_weight", "0.5")
     after = standing()
@@ -279,6 +282,8 @@ def test_pages_of_an_agent_and_of_a_session_are_found_by_its_name(worked: Room) 
     assert path.startswith("sessions/")
     assert paths(worked, "retry budget", "--agent", "claude-code") == []
     assert path in paths(worked, "retry budget", "--session", SESSION[:8])
+    worked.ok("write-page", "-p", "notes/tries.md", "-b", "# The retry budget is three", "--session", SESSION)
+    assert {path, "notes/tries.md"} <= set(paths(worked, "retry budget", "--session", SESSION[:8]))
     assert worked.run("search", "x", "--session", "ffffffff").exit_code == 3
 
 
