@@ -98,9 +98,10 @@ _ai_memory() {
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine drop --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "review --reason") COMPREPLY=($(compgen -W "contradiction overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -200,6 +201,7 @@ _ai_memory() {
         "config unset") words="--data-dir --lock-timeout --json --help" ;;
         "config path") words="--data-dir --lock-timeout --json --help" ;;
         "edit") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "review") words="--reason --list -n --limit --offset --workspace --project --data-dir --lock-timeout --json --help" ;;
         "tail") words="-f --follow -n --limit --session --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "setup") words="--agent --capture-prompts --no-capture-prompts --yes --dry-run --data-dir --lock-timeout --json --help" ;;
         "demo") words="--keep --data-dir --lock-timeout --json --help" ;;

@@ -32,6 +32,13 @@ COMMANDS: tuple[Command, ...] = (
         examples=("edit notes/retry-budget.md",),
     ),
     Command(
+        name="review",
+        module="ai_memory.cli.review",
+        function="review",
+        title="Go through what waits for you",
+        examples=("review", "review --list --reason stale", "review --json"),
+    ),
+    Command(
         name="tail",
         module="ai_memory.cli.tail",
         function="tail",

@@ -7,7 +7,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ai_memory.text.stems import stems
@@ -81,6 +81,19 @@ def repeated(statement: str, known: Iterable[Known]) -> Refusal | None:
         if likeness >= NEAR_SHARE and not _differ(statement, one.statement):
             near = max(near or (0.0, one), (likeness, one), key=lambda pair: pair[0])
     return Refusal("one says nearly the same", near[1].id) if near else None
+
+
+def alike(statements: Sequence[str], *, most: int) -> list[tuple[int, int, float]]:
+    """Pairs of statements that say nearly the same, as two places in the list and how much; the best first."""
+    words = [stems(one) for one in statements]
+    found = [
+        (first, second, likeness)
+        for second in range(len(words))
+        for first in range(second)
+        if (likeness := _likeness(words[first], words[second])) >= NEAR_SHARE
+        and not _differ(statements[first], statements[second])
+    ]
+    return sorted(found, key=lambda pair: (-pair[2], pair[0], pair[1]))[:most]
 
 
 def _likeness(mine: frozenset[str], others: frozenset[str]) -> float:

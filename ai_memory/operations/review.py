@@ -1,0 +1,235 @@
+"""What a person should look at: facts that wait, what is overdue, contradicted, stale, or said twice."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from ai_memory.clock import rfc3339
+from ai_memory.errors import MemoryFault
+from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.fact_rows import is_rival
+from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.scoping import resolve
+from ai_memory.operations.staleness import PAST_KINDS, stale_pages
+from ai_memory.store.fact_rows import FactRow as StoredFact
+from ai_memory.store.fact_rows import facts_of
+from ai_memory.text.admission import alike
+from ai_memory.text.facts import Standing
+from ai_memory.text.times import parse_time
+
+if TYPE_CHECKING:
+    from ai_memory.store.memory import Memory
+    from ai_memory.store.snapshot import Snapshot
+
+ReasonName = Literal["contradiction", "overdue", "stale", "candidate", "needs_review", "near_duplicate"]
+REASONS: tuple[ReasonName, ...] = (
+    *("contradiction", "overdue", "stale", "candidate", "needs_review", "near_duplicate"),
+)
+"""In the order in which they are put to a person: what misleads now comes before what only waits."""
+
+MOST_COMPARED = 400
+"""The newest facts, of which each is compared with each."""
+MOST_PAIRS = 100
+MOST_PAGES = 500
+"""The newest pages that are compared with the repository."""
+WITHIN_S = 2.0
+"""That a review spends on the history of the checkout."""
+
+_OVERDUE = """
+    SELECT workspace, project, path, title, kind, updated_at_us, json_extract(frontmatter, '$.verify_by') AS due
+    FROM pages AS p WHERE workspace = ? AND project = ? AND due IS NOT NULL AND NOT superseded ORDER BY path
+"""
+_CONTRADICTIONS = """
+    SELECT s.workspace, s.project, s.path, t.workspace, t.project, t.path FROM links AS l
+    CROSS JOIN pages AS s ON s.id = l.source_id AND NOT s.superseded
+    CROSS JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path
+    WHERE NOT t.superseded AND l.kind = 'contradicts'
+    AND ((s.workspace, s.project) = (?1, ?2) OR (t.workspace, t.project) = (?1, ?2))
+    ORDER BY 1, 2, 3, 4, 5, 6
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewReason:
+    """One thing to look at."""
+
+    name: ReasonName
+    detail: str
+    other: str | None = None
+    """The page that it is about, too: one that says otherwise, or the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """One fact or page, and all that there is to look at."""
+
+    workspace: str
+    project: str
+    path: str
+    id: str
+    """Of a fact; empty for a page."""
+    statement: str
+    """Of a page its title."""
+    kind: str
+    standing: str
+    since: str
+    """Recorded, or for a page last changed."""
+    reasons: tuple[ReviewReason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    scope: Scope
+    rows: tuple[ReviewRow, ...]
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
+
+
+def review(
+    memory: "Memory",
+    *,
+    reason: Annotated[ReasonName | None, Field("only for this reason")] = None,
+    limit: Annotated[int, Field("rows at most", ge=1, le=1000, flags=("-n", "--limit"))] = 50,
+    offset: Annotated[int, Field("rows to skip", ge=0)] = 0,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+) -> ReviewQueue:
+    """List what a person should look at: facts that wait for review, what is overdue by its `verify_by`, what two pages
+    say against each other, what changed in the repository since, and what is said twice.
+    """
+    now_us = memory.clock()
+    with memory.reading() as snapshot:
+        scope = resolve(memory, workspace, project, write=False, snapshot=snapshot)
+        facts = [
+            one for one in facts_of(snapshot.index, scope.workspace, scope.project) if not one.fact.standing.is_terminal
+        ]
+        told: dict[PageRef, list[ReviewReason]] = {}
+        for found in (
+            _contradictions(snapshot, scope, facts),
+            _overdue(snapshot, scope, now_us),
+            _stale(snapshot, scope),
+            _waiting(facts),
+            _said_twice(facts),
+        ):
+            for ref, one in found:
+                told.setdefault(ref, []).append(one)
+        wanted = {ref: ones for ref, ones in told.items() if reason is None or reason in (one.name for one in ones)}
+        rows = [row for ref, ones in wanted.items() if (row := _row(snapshot, facts, ref, ones)) is not None]
+        gaps = tuple(snapshot.gaps)
+    rows.sort(key=lambda row: row.path)
+    rows.sort(key=lambda row: row.since, reverse=True)
+    rows.sort(key=lambda row: min(REASONS.index(one.name) for one in row.reasons))
+    shown = tuple(rows[offset : offset + limit])
+    return ReviewQueue(scope, shown, gaps, max(0, len(rows) - offset - len(shown)))
+
+
+Told = Iterator[tuple[PageRef, ReviewReason]]
+
+
+def _contradictions(snapshot: "Snapshot", scope: Scope, facts: list[StoredFact]) -> Told:
+    """Facts that give one property two values, and pages of which one says that it contradicts the other."""
+    by_property: dict[tuple[str, str], list[StoredFact]] = {}
+    for one in facts:
+        if one.fact.subject and one.fact.predicate:
+            key = (one.fact.subject.casefold(), one.fact.predicate.casefold())
+            by_property.setdefault(key, []).append(one)
+    for same in by_property.values():
+        for one in same:
+            for other in same:
+                if one is not other and is_rival(one.fact, other.fact) and not _was_weighed(one, other):
+                    yield (
+                        one.ref,
+                        ReviewReason("contradiction", f"says otherwise: {other.fact.statement}", other.ref.path),
+                    )
+    here = (scope.workspace, scope.project)
+    hidden = snapshot.private_projects() - {here}
+    for row in snapshot.index.execute(_CONTRADICTIONS, here):
+        source, target = PageRef(*row[:3]), PageRef(*row[3:])
+        for ref, against, words in ((source, target, "says that it contradicts"), (target, source, "contradicted by")):
+            if (ref.workspace, ref.project) == here and (against.workspace, against.project) not in hidden:
+                name = _named(against, scope)
+                yield ref, ReviewReason("contradiction", f"{words} {name}", name)
+
+
+def _was_weighed(one: StoredFact, other: StoredFact) -> bool:
+    """Whether one of the two was kept since both were there."""
+    both_us = max(one.fact.recorded_at_us, other.fact.recorded_at_us)
+    return any(
+        each.standing is Standing.SUPPORTED and (each.resolved_at_us or 0) > both_us for each in (one.fact, other.fact)
+    )
+
+
+def _overdue(snapshot: "Snapshot", scope: Scope, now_us: int) -> Told:
+    for row in snapshot.index.execute(_OVERDUE, (scope.workspace, scope.project)):
+        due_us = _instant(row[6])
+        if due_us is not None and due_us <= now_us:
+            yield PageRef(*row[:3]), ReviewReason("overdue", f"was to be looked at by {rfc3339(due_us)[:10]}")
+
+
+def _instant(value: object) -> int | None:
+    try:
+        return parse_time(value) if isinstance(value, str) else None
+    except MemoryFault:
+        return None
+
+
+def _stale(snapshot: "Snapshot", scope: Scope) -> Told:
+    from ai_memory.store.snapshot import Filter
+
+    if scope.root is None:
+        return
+    here = Filter(scope.workspace, scope.project, superseded=False)
+    pages = [page for page in snapshot.select(here, limit=MOST_PAGES).pages if page.kind not in PAST_KINDS]
+    for ref, stale in sorted(stale_pages(pages, scope, within_s=WITHIN_S).items()):
+        yield ref, ReviewReason("stale", "; ".join(stale.notes))
+
+
+def _waiting(facts: Iterable[StoredFact]) -> Told:
+    for one in facts:
+        if one.fact.standing is Standing.CANDIDATE:
+            yield one.ref, ReviewReason("candidate", "was typed to an agent, and nobody confirmed it")
+        elif one.fact.standing is Standing.NEEDS_REVIEW:
+            classes = ", ".join(dict.fromkeys(row.klass.value for row in one.fact.evidence))
+            yield (
+                one.ref,
+                ReviewReason("needs_review", f"rests on what is {classes}" if classes else "rests on nothing"),
+            )
+
+
+def _said_twice(facts: list[StoredFact]) -> Told:
+    newest = sorted(facts, key=lambda one: (-one.fact.recorded_at_us, one.ref))[:MOST_COMPARED]
+    for first, second, likeness in alike([one.fact.statement for one in newest], most=MOST_PAIRS):
+        one, other = newest[first], newest[second]
+        if not _was_weighed(one, other):
+            detail = f"says nearly the same ({likeness:.0%} of the words): {other.fact.statement}"
+            yield one.ref, ReviewReason("near_duplicate", detail, other.ref.path)
+
+
+def _row(
+    snapshot: "Snapshot", facts: Iterable[StoredFact], ref: PageRef, reasons: list[ReviewReason]
+) -> ReviewRow | None:
+    stored = next((one for one in facts if one.ref == ref), None)
+    place = (ref.workspace, ref.project, ref.path)
+    if stored is not None:
+        fact = stored.fact
+        said = (fact.id, fact.statement, fact.kind.value, fact.standing.value, rfc3339(fact.recorded_at_us))
+        return ReviewRow(*place, *said, tuple(reasons))
+    page: Page | None = snapshot.page(ref)
+    if page is None:
+        return None
+    standing = page.frontmatter.get("standing")
+    said = ("", page.title, page.kind, standing if isinstance(standing, str) else "", rfc3339(page.updated_at_us))
+    return ReviewRow(*place, *said, tuple(reasons))
+
+
+def _named(ref: PageRef, scope: Scope) -> str:
+    return ref.path if (ref.workspace, ref.project) == (scope.workspace, scope.project) else str(ref)
+
+
+def review_text(result: ReviewQueue) -> str:
+    """Two lines or more a row: what it is, and each reason."""
+    lines: list[str] = []
+    for row in result.rows:
+        lines.append(f"- {' · '.join(filter(None, (row.id or row.path, row.kind, row.standing, row.statement)))}")
+        lines += [f"  {one.name.replace('_', ' ')}: {one.detail}" for one in row.reasons]
+    return "\n".join(lines) or "nothing waits for review"
