@@ -1,8 +1,8 @@
-"""The brief of a project: what its standing pages say, packed into a number of characters. Pure, no clock.
+"""The brief of a project: what holds and what its standing pages say, packed into so many characters. Pure, no clock.
 
-Every page first gets a short excerpt (level 0), then a longer one (level 1), then its whole body, all or nothing:
-pinned pages and slots first, then whatever upgrade costs least. Pages without room are named by path, others counted.
-*Source*: decision C10 for the bounds.
+Facts come first, in half of the room at most. Every page first gets a short excerpt (level 0), then a longer one
+(level 1), then its whole body, all or nothing: pinned pages and slots first, then whatever upgrade costs least. Pages
+without room are named by path, others counted. *Source*: decision C10 for the bounds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,11 @@ from heapq import heapify, heappop, heappush
 
 from ai_memory.capture.words import count
 from ai_memory.model import Page
+from ai_memory.text.facts import Fact
 from ai_memory.text.fences import fence, neutralise
 from ai_memory.text.plain import clip, plain, plain_line
 from ai_memory.text.sanitize import sanitize
+from ai_memory.text.told_facts import sections
 
 MAX_PAGES = 24
 """Pages that a brief tells of; the others are counted."""
@@ -62,6 +64,8 @@ class Material:
     """At most `MAX_PAGES`, most important first."""
     more: int = 0
     """Standing pages beyond these."""
+    facts: tuple[Fact, ...] = ()
+    """What holds, in the order in which it is told."""
     recent: tuple[tuple[str, str], ...] = ()
     """(path, title) of pages changed last, neutralised, newest first; none that is an entry."""
 
@@ -114,9 +118,10 @@ def _without_title(body: str, title: str) -> str:
     return rest if head.startswith("# ") and _line(plain_line(head[2:])) == _line(plain_line(title)) else body
 
 
-def status(entries: Sequence[Entry]) -> str:
-    """`3 rules, 2 gotchas`; empty without pages."""
-    kinds = [one.kind if one.kind in _COUNTED else "page" for one in entries]
+def status(material: Material) -> str:
+    """`3 rules, 2 gotchas, 1 fact`; empty without any."""
+    kinds = [one.kind if one.kind in _COUNTED else "page" for one in material.entries]
+    kinds += ["fact"] * len(material.facts)
     return ", ".join(count(kinds.count(kind), kind) for kind in (*_COUNTED, "page") if kind in kinds)
 
 
@@ -125,12 +130,14 @@ def pack(material: Material, max_chars: int) -> str:
 
     The same material gives the same bytes.
     """
-    if not material.entries and not material.recent:
+    if not material.entries and not material.facts and not material.recent:
         return ""
     packing = _Packing(material, max_chars)
+    packing.tell_facts(max_chars // 2)
     packing.admit()
     packing.name_the_others()
     packing.deepen()
+    packing.tell_facts(max_chars)
     packing.tell_recent()
     return packing.text()
 
@@ -143,7 +150,16 @@ class _Packing:
         self._max_chars = max_chars
         self._levels: dict[int, int] = {}
         self._named: list[str] = []
+        self._facts = 0
         self._recent = 0
+
+    def tell_facts(self, most_chars: int) -> None:
+        """The first facts, as long as the whole stays within so many characters."""
+        while self._facts < len(self._material.facts):
+            self._facts += 1
+            if not self._fits(most_chars):
+                self._facts -= 1
+                return
 
     def admit(self) -> None:
         """Level 0 for each page that has room, most important first."""
@@ -198,16 +214,19 @@ class _Packing:
                 self._recent -= 1
                 return
 
-    def _fits(self) -> bool:
-        return len(self.text()) <= self._max_chars
+    def _fits(self, most_chars: int | None = None) -> bool:
+        return len(self.text()) <= (most_chars or self._max_chars)
 
     def text(self) -> str:
-        told = status(self._material.entries)
+        told = status(self._material)
         head = f"Project brief{f': {told}' if told else ''}\n\n"
         inside = "\n\n".join(self._sections())
         return f"{head}{fence(inside, source=self._material.scope)}\n{FOOTER}\n"
 
     def _sections(self) -> Iterator[str]:
+        yield from sections(self._material.facts[: self._facts])
+        if self._facts < len(self._material.facts):
+            yield f"## Not shown: {count(len(self._material.facts) - self._facts, 'fact')}"
         shown = [(self._material.entries[number], level) for number, level in sorted(self._levels.items())]
         yield from (_single(one, level) for one, level in shown if one.is_first)
         rest = [(one, level) for one, level in shown if not one.is_first]

@@ -37,11 +37,13 @@ from ai_memory.scope.policy import briefing_at
 from ai_memory.store import session_lookup, standing, state_sessions
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import Connection
+from ai_memory.store.fact_rows import FactRow, told_facts
 from ai_memory.store.head import read_head
 from ai_memory.store.memory import Memory, no_step
 from ai_memory.store.outbox import MADE, Outbox, brief_name, recap_name, start_name
 from ai_memory.store.snapshot import Snapshot
 from ai_memory.store.state_sessions import Session
+from ai_memory.text.facts import read_interval
 from ai_memory.text.sanitize import sanitize
 
 FORMAT = 1
@@ -70,17 +72,28 @@ class _Chosen:
 
     more: int
     pages: list[Page] = field(default_factory=list)
+    facts: list[FactRow] = field(default_factory=list)
+    until_us: int | None = None
+    """When another fact begins to hold, or one of these ends to."""
     recent: list[tuple[str, str]] = field(default_factory=list)
     shows: list[object] = field(default_factory=list)
 
     def names(self) -> object:
         """What decides the brief's bytes: the same names, the same brief."""
-        return [(page.ref, page.version) for page in self.pages], self.recent, self.more
+        told = [*((page.ref, page.version) for page in self.pages), *((fact.ref, fact.version) for fact in self.facts)]
+        return told, self.recent, self.more
 
     def material(self, scope: str) -> Material:
         entries = tuple(brief.entry(page) for page in self.pages)
         recent = tuple(brief.recent_line(path, title) for path, title in self.recent)
-        return Material(scope, entries, more=self.more, recent=recent)
+        facts = tuple(row.fact for row in self.facts)
+        return Material(scope, entries, more=self.more, facts=facts, recent=recent)
+
+    def over_us(self) -> int:
+        """When the brief is no longer true by itself; 0 is never."""
+        times = [self.until_us, *(page.expires_at_us for page in self.pages)]
+        times += [read_interval(page.frontmatter).end_us for page in self.pages]
+        return min((time for time in times if time is not None), default=0)
 
 
 class Starts:
@@ -227,15 +240,14 @@ class Starts:
             status, briefs = present.get("status"), present.get("briefs")
         else:
             material = chosen.material("/".join(project))
-            status, briefs = brief.status(material.entries), _packed(material, sizes)
-        expiries = [page.expires_at_us for page in chosen.pages if page.expires_at_us is not None]
+            status, briefs = brief.status(material), _packed(material, sizes)
         return {
             "made_of": made_of,
             "status": status,
             "sizes": sizes,
             "briefs": briefs,
             "shows": chosen.shows,
-            "until_us": min(expiries, default=0),
+            "until_us": chosen.over_us(),
         }
 
     def _is_true(self, present: Record, now_us: int) -> bool:
@@ -255,8 +267,16 @@ class Starts:
             if page is not None and self._holds(ref, page.version):
                 chosen.pages.append(page)
                 chosen.shows.append(stamp)
+        told = told_facts(snapshot.index, *project, at_us=now_us)
+        chosen.until_us = told.until_us
+        for row in told.facts:
+            stamp = self._stamp(row.ref.git_path)
+            if row.ref not in refs and self._holds(row.ref, row.version):
+                chosen.facts.append(row)
+                chosen.shows.append(stamp)
         limit = brief.MAX_RECENT + len(refs)
-        for ref, title in standing.recent_titles(snapshot, *project, now_us=now_us, limit=limit):
+        recent = standing.recent_titles(snapshot, *project, now_us=now_us, limit=limit, has_facts=False)
+        for ref, title in recent:
             stamp = self._stamp(ref.git_path)
             if ref in refs or stamp[1] == -1 or len(chosen.recent) == brief.MAX_RECENT:
                 continue

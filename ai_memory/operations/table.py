@@ -357,6 +357,18 @@ OPERATIONS: tuple[Operation, ...] = (
         is_prose=True,
     ),
     Operation(
+        name="digest",
+        module="digest",
+        function="digest",
+        title="What holds, in one block",
+        examples=("digest", "digest --max-bytes 2000 --json"),
+        text="digest_text",
+        read_only=True,
+        idempotent=True,
+        tells_scope=True,
+        is_fenced=True,
+    ),
+    Operation(
         name="timeline",
         module="timeline",
         function="timeline",

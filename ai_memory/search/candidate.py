@@ -14,6 +14,8 @@ class Candidate:
     ref: PageRef
     title: str
     kind: str
+    rated_as: str
+    """What the table of authorities takes it for: a supported fact for its kind of fact, another for `unconfirmed`."""
     tier: str
     version: str
     is_pinned: bool

@@ -25,7 +25,10 @@ from ai_memory.store.snapshot import Filter, Snapshot
 
 _PAGES = """
     SELECT p.id, p.workspace, p.project, p.path, p.title, p.kind, p.tier, p.version, p.pinned, p.updated_at_us,
-        p.superseded, (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id)
+        p.superseded, (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id),
+        CASE p.kind WHEN 'fact' THEN iif(
+            json_extract(p.frontmatter, '$.standing') = 'supported',
+            coalesce(json_extract(p.frontmatter, '$.fact_kind'), 'fact'), 'unconfirmed') ELSE p.kind END
     FROM pages AS p NOT INDEXED WHERE p.id IN (SELECT value FROM json_each(?)) AND {conditions}
 """
 """`NOT INDEXED` leaves the look-up by id alone: SQLite would walk all pages of the project."""
@@ -243,13 +246,14 @@ class _Search:
         named = "[" + ",".join(map(str, new)) + "]"
         for row in self._index.execute(self._pages_sql, (named, *self._parameters)) if new else ():
             page_id, workspace, project, path, title, kind, tier, version, is_pinned, updated_at_us, *more = row
-            is_superseded, tags = more
+            is_superseded, tags, rated_as = more
             is_superseded = is_superseded and self._request.wanted.valid_at_us is None  # else it holds still
             self._pages[page_id] = Candidate(
                 page_id=page_id,
                 ref=PageRef(workspace, project, path),
                 title=title,
                 kind=kind,
+                rated_as=str(rated_as),
                 tier=tier,
                 version=version,
                 is_pinned=bool(is_pinned),
@@ -305,7 +309,9 @@ class _Search:
                 bonus = numbers.SESSION_PENALTY + numbers.EPISODIC_PENALTY + switches.session_recall_bonus
             if "superseded" not in page.tags:
                 bonus += weight * beliefs.get(page.ref, 0.0)
-            standing = authority(page.ref.path, page.kind, page.tier, page.tags, is_pinned=page.is_pinned, bonus=bonus)
+            standing = authority(
+                page.ref.path, page.rated_as, page.tier, page.tags, is_pinned=page.is_pinned, bonus=bonus
+            )
             page.factors["authority"] = standing
             if span is not None and span[0] <= page.updated_at_us < span[1]:
                 page.factors["time"] = numbers.TEMPORAL_FACTOR

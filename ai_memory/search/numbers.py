@@ -84,6 +84,8 @@ EPISODIC_PENALTY = 0.08
 STANDING_OF_KINDS = {
     "rule": 0.15,
     "decision": 0.15,
+    "correction": 0.15,
+    "constraint": 0.15,
     "procedure": 0.12,
     "gotcha": 0.12,
     "preference": 0.12,
@@ -91,6 +93,7 @@ STANDING_OF_KINDS = {
     "slot": 0.07,
     "session": -SESSION_PENALTY,
     "handoff": -0.15,
+    "unconfirmed": -0.10,
 }
 STANDING_OF_TIERS = {"semantic": 0.10, "procedural": 0.10, "episodic": -EPISODIC_PENALTY, "working": -0.03}
 STANDING_OF_FOLDERS = {"_lint/": -0.20, "investigations/": -0.05}
@@ -98,7 +101,7 @@ STANDING_OF_SOURCES = 0.20
 STANDING_OF_ACTIVE = 0.05
 STANDING_OF_PINNED = 0.08
 STANDING_AT_MOST = {"do-not-answer-from": 0.55, "test-fixture": 0.55, "superseded": 0.65, "historical": 0.80}
-"""Source: ai-memory's table of authorities, kept as the start."""
+"""Source: ai-memory's table of authorities, kept as the start; what facts are worth is our own."""
 
 TWIN_OVERLAP = 0.9
 """Best passages that share so much of their words are one answer; the better page stands for both."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection
-from ai_memory.text.facts import Fact, read_fact
+from ai_memory.text.facts import Fact, Standing, read_fact
+from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT
+from ai_memory.text.told_facts import place_of
 
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
@@ -48,6 +50,14 @@ class FactRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """Facts that hold, and until when that list does: one of them ends then, or another one begins."""
+
+    facts: list[FactRow]
+    until_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """Where words were found: the session, and when."""
 
@@ -70,6 +80,20 @@ def facts_of(index: Connection, workspace: str, project: str) -> list[FactRow]:
     """The facts of a project, by path."""
     rows = index.execute(_FACTS, (workspace, project, MOST_FACTS))
     return _read((workspace, project, *row) for row in rows)
+
+
+def told_facts(index: Connection, workspace: str, project: str, *, at_us: int) -> Told:
+    """The facts that an agent may be told as true at that instant, of the project and of what holds everywhere: those
+    that are supported and hold then. What corrects comes first."""
+    everywhere = [(name, GLOBAL_PROJECT) for name in (workspace, DEFAULT_WORKSPACE)]
+    places = dict.fromkeys([(workspace, project), *everywhere])
+    rows = [one for place in places for one in facts_of(index, *place) if one.fact.standing is Standing.SUPPORTED]
+    times = [time for one in rows for time in (one.fact.holds.start_us, one.fact.holds.end_us) if time is not None]
+    held = [one for one in rows if one.fact.is_valid(at_us)]
+    return Told(
+        sorted(held, key=lambda one: (place_of(one.fact), one.ref)),
+        min((time for time in times if time > at_us), default=None),
+    )
 
 
 def facts_named(index: Connection, identifier: str) -> list[FactRow]:

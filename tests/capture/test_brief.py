@@ -1,6 +1,7 @@
 """A brief says as much of a project's standing pages as has room, in one fence, and names what it leaves out."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 from ai_memory.capture import brief
 from ai_memory.capture.brief import Entry, Material, pack
 from ai_memory.model import Page, PageRef, Tier
+from ai_memory.text.facts import Fact, FactKind, Standing
 from ai_memory.text.fences import FENCE_END, FENCE_START, MARK
 from ai_memory.text.plain import clip
+from ai_memory.text.validity import Interval
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -127,8 +130,35 @@ def test_a_project_without_pages_has_no_brief() -> None:
 
 
 def test_the_status_counts_kinds() -> None:
-    entries = [brief.entry(page("a.md", kind=kind)) for kind in ("gotcha", "rule", "rule", "gotcha", "rule", "odd")]
-    assert brief.status(entries) == "3 rules, 2 gotchas, 1 page"
+    pages = [page("a.md", kind=kind) for kind in ("gotcha", "rule", "rule", "gotcha", "rule", "odd")]
+    assert brief.status(material(*pages)) == "3 rules, 2 gotchas, 1 page"
+    assert brief.status(replace(material(*pages), facts=facts("One", "Two"))) == "3 rules, 2 gotchas, 2 facts, 1 page"
+
+
+# --- facts ---
+
+
+def facts(*statements: str, kind: FactKind = FactKind.CORRECTION) -> tuple[Fact, ...]:
+    return tuple(Fact(f"f-{one}", kind, Standing.SUPPORTED, one, Interval(None), 1) for one in statements)
+
+
+def test_facts_come_first_in_half_of_the_room_and_then_in_what_is_left() -> None:
+    told = facts(*(f"Rule {number}: {prose(20)}" for number in range(40)))
+    text = pack(replace(material(*many(24)), facts=told), 4_000)
+    shown = re.findall(r"^- Rule (\d+):", text, re.MULTILINE)
+    assert shown == [str(number) for number in range(len(shown))]
+    assert 1_000 < text.index("## R", text.index("- Rule 0")) <= 2_200, "pages have the other half"
+    assert f"## Not shown: {40 - len(shown)} facts" in text
+    alone = pack(replace(material(), facts=told), 4_000)
+    assert len(re.findall(r"^- Rule ", alone, re.MULTILINE)) > len(shown) + 5
+    assert len(alone) <= 4_000
+
+
+def test_a_fact_cannot_leave_its_line_or_the_fence() -> None:
+    text = pack(replace(material(), facts=facts(f"Say so\n## Head\n{FENCE_END} <b>now</b>")), 4_000)
+    assert "- Say so ## Head &lt;!-- ai-memory" in text.replace("&amp;lt;", "&lt;").replace("&lt;!--", "&lt;!--")
+    assert "<b>" not in text
+    assert text.count(FENCE_END) == 1
 
 
 # --- bounds ---

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from terminals import Agent, Room
 
 from ai_memory.capture.words import AGENTS
+from ai_memory.clock import rfc3339
 from ai_memory.hook_outbox import MAX_HANDOFF, MAX_INJECTED
 from ai_memory.hook_packet import _NO_ROOM, Told, _from, _joined
 from ai_memory.model import PageRef
@@ -109,6 +110,62 @@ HEAD = "Handoff from Codex, 2026-11-30 08:00 UTC\n\n"
 def handoff_text(size: int = 0) -> str:
     inside = "## Summary\n\nThe till rounds." + " x" * (size // 2)
     return f"{HEAD}{fence(inside, source='default/shop:handoffs/x.md')}\nIt is consumed.\n"
+
+
+# --- facts ---
+
+DAY_US = 86_400_000_000
+
+
+def fact(statement: str, standing: str = "supported", **keys: str) -> str:
+    told = {"kind": "fact", "id": f"f-{abs(hash(statement)):x}", "fact_kind": "correction", "standing": standing}
+    told |= {"statement": statement, "recorded_at": "2026-11-01T00:00:00Z", **keys}
+    return "---\n" + "".join(f"{key}: {value}\n" for key, value in told.items()) + f"---\n{statement}\n"
+
+
+def test_what_holds_is_told_and_what_nobody_confirmed_is_not(furnished: House) -> None:
+    furnished.write("facts/a.md", fact("Deploy on Thursdays"))
+    furnished.write("facts/b.md", fact("Deploy on Mondays", "candidate"))
+    furnished.write("facts/c.md", fact("Deploy on Tuesdays", "needs_review"))
+    furnished.write("facts/d.md", fact("Deploy on Sundays", "superseded"))
+    furnished.drain()
+    text = furnished.start().context
+    assert "## Corrections\n\n- Deploy on Thursdays\n" in text
+    assert not any(day in text for day in ("Mondays", "Tuesdays", "Sundays", "facts/"))
+    assert "1 fact" in furnished.start("again").answer["systemMessage"]
+
+
+def test_a_fact_is_told_as_long_as_it_holds(furnished: House) -> None:
+    now_us = time.time_ns() // 1000
+    furnished.write("facts/a.md", fact("Deploy on Thursdays", valid_to=rfc3339(now_us + DAY_US)))
+    furnished.write("facts/b.md", fact("Deploy on Fridays", valid_from=rfc3339(now_us + 2 * DAY_US)))
+    furnished.write(
+        "_rules/days.md", f"---\ntitle: Days\nvalid_to: {rfc3339(now_us + 3 * DAY_US)}\n---\nMind the days."
+    )
+    furnished.drain()
+    text = furnished.start().context
+    assert ("Thursdays" in text, "Fridays" in text, "Mind the days" in text) == (True, False, True)
+    name = brief_name("default", "shop")
+    until = []
+    for days in (1.5, 2.5, 3.5):
+        until.append(round((json.loads(furnished.room.outbox.read(name) or "")["until_us"] - now_us) / DAY_US))
+        furnished.room.now_us = int(now_us + days * DAY_US)
+        furnished.let_drains_in()
+        furnished.write("notes/news.md", f"{days}")
+        furnished.room.drain()
+        furnished.keep_drains_out()
+    assert until == [1, 2, 3]
+    told = "".join(json.loads(furnished.room.outbox.read(name) or "")["briefs"].values())
+    assert ("Thursdays" in told, "Fridays" in told, "Mind the days" in told) == (False, True, False)
+
+
+def test_a_brief_whose_fact_ended_meanwhile_is_not_shown(furnished: House) -> None:
+    ends_us = time.time_ns() // 1000 + 1_500_000
+    furnished.write("facts/a.md", fact("Deploy on Thursdays", valid_to=rfc3339(ends_us)))
+    furnished.drain()
+    assert "Thursdays" in furnished.start().context
+    time.sleep(max(0.0, (ends_us - time.time_ns() // 1000) / 1e6) + 0.01)
+    assert "Thursdays" not in furnished.start("later").context
 
 
 # --- order, form, size ---
