@@ -100,7 +100,7 @@ def machine(tmp_path: Path) -> Machine:
 CASES = {
     "Claude Code to Codex": (
         *("claude-code", "codex", "Mend the till. {} Then test it.", "Never round before the end."),
-        *("round at the end or before", "# Rounding\n\nThe till rounds each line of a bill, and the printer rounds, too."),
+        *("round at the end or before", "# Rounding\n\nThe till rounds each line of a bill; the printer does, too."),
     ),
     "Codex to Claude Code": (
         *("codex", "claude-code", "{} Go on with the bill.", "Use pnpm instead of npm here."),
