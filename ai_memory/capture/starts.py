@@ -43,7 +43,6 @@ from ai_memory.store.memory import Memory, no_step
 from ai_memory.store.outbox import MADE, Outbox, brief_name, recap_name, start_name
 from ai_memory.store.snapshot import Snapshot
 from ai_memory.store.state_sessions import Session
-from ai_memory.text.facts import read_interval
 from ai_memory.text.sanitize import sanitize
 
 FORMAT = 1
@@ -73,8 +72,8 @@ class _Chosen:
     more: int
     pages: list[Page] = field(default_factory=list)
     facts: list[FactRow] = field(default_factory=list)
-    until_us: int | None = None
-    """When another fact begins to hold, or one of these ends to."""
+    turns_us: tuple[int | None, ...] = ()
+    """When the next fact or page begins to hold, or ends to."""
     recent: list[tuple[str, str]] = field(default_factory=list)
     shows: list[object] = field(default_factory=list)
 
@@ -91,8 +90,7 @@ class _Chosen:
 
     def over_us(self) -> int:
         """When the brief is no longer true by itself; 0 is never."""
-        times = [self.until_us, *(page.expires_at_us for page in self.pages)]
-        times += [read_interval(page.frontmatter).end_us for page in self.pages]
+        times = [*self.turns_us, *(page.expires_at_us for page in self.pages)]
         return min((time for time in times if time is not None), default=0)
 
 
@@ -268,7 +266,7 @@ class Starts:
                 chosen.pages.append(page)
                 chosen.shows.append(stamp)
         told = told_facts(snapshot.index, *project, at_us=now_us)
-        chosen.until_us = told.until_us
+        chosen.turns_us = (told.until_us, standing.next_turn_us(snapshot, *project, now_us=now_us))
         for row in told.facts:
             stamp = self._stamp(row.ref.git_path)
             if row.ref not in refs and self._holds(row.ref, row.version):

@@ -14,7 +14,7 @@ from ai_memory.operations.scoping import resolve
 from ai_memory.operations.write import check_words, session_trailers
 from ai_memory.store.fact_rows import FactRow as StoredFact
 from ai_memory.store.fact_rows import add_evidence, facts_of
-from ai_memory.text.admission import Known, Refusal, repeated, routine
+from ai_memory.text.admission import Known, Refusal, differ, holds_words, repeated, routine
 from ai_memory.text.facts import (
     MAX_EVIDENCE,
     EvidenceClass,
@@ -171,15 +171,24 @@ def _evidence(
 
 
 def _borne_out(fact: Fact, stored: Sequence[StoredFact], replaced: Sequence[StoredFact]) -> list[StoredFact]:
-    """What waits for review and was taken from the words that the new fact quotes: it gives way to it."""
+    """What waits for review and was taken from the words that the new fact quotes: it gives way to it.
+
+    Where the quote is a piece of it, the piece must say no less: `deploy on Fridays`, cut out of `never deploy on
+    Fridays`, takes nobody's place, and neither does a statement that turns the words round.
+    """
     quotes = [one.quote for one in fact.evidence if one.klass is EvidenceClass.DECLARED and one.quote]
     return [
         one
         for one in stored
         if one.fact.standing is Standing.CANDIDATE
         and one.ref not in [other.ref for other in replaced]
-        and any(one.fact.statement in quote or quote in one.fact.statement for quote in quotes)
+        and not differ(fact.statement, one.fact.statement)
+        and any(_covers(quote, one.fact.statement) for quote in quotes)
     ]
+
+
+def _covers(quote: str, statement: str) -> bool:
+    return holds_words(quote, statement) or (holds_words(statement, quote) and not differ(quote, statement))
 
 
 def _refused(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
-from ai_memory.operations.fact_evidence import cited, confirmed, quoted
+from ai_memory.operations.fact_evidence import TERMINAL, cited, confirmed, quoted
 from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts, named_fact, named_ref, path_named
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.record import put_fact
@@ -90,9 +90,10 @@ def resolve(
             hint="record the statement anew, so that the gap stays visible",
         )
     added, notes = _evidence(memory, where, old.fact, quote, cite, mine=mine)
-    if wanted is Standing.SUPPORTED and not any(one.klass.supports for one in (*old.fact.evidence, *added)):
+    if wanted is Standing.SUPPORTED and not any(_adds(one, old.fact) for one in added):
         raise UsageFault(
-            "a supported fact needs a quote of the person or a citation", hint="give one, or let it need review"
+            "nothing is given that supports it and that it does not rest on already",
+            hint="quote another prompt of the person, cite what shows it, or say so yourself at a terminal: --mine",
         )
     after = _resolved(old.fact, wanted, why, heir, now_us=memory.clock())
     after = replace(after, evidence=(*after.evidence, *added)[:MAX_EVIDENCE])
@@ -102,6 +103,18 @@ def resolve(
     done = change.committed
     row = fact_row(old.ref, after, memory.clock())
     return Resolution(where, "resolved", (row,), commit=done.commit if done else None, gaps=notes)
+
+
+def _adds(evidence: Evidence, fact: Fact) -> bool:
+    """Whether it supports the fact by more than what was known when it began to wait: the prompt that it was taken
+    from, quoted once more, is no second witness."""
+    if not evidence.klass.supports:
+        return False
+    if evidence.session and evidence.quote:
+        return (evidence.session, evidence.at) not in [(one.session, one.at) for one in fact.evidence]
+    if evidence.cite == TERMINAL:
+        return True
+    return (evidence.cite, evidence.sha256) not in [(one.cite, one.sha256) for one in fact.evidence]
 
 
 def _reason(memory: "Memory", because: str) -> str:

@@ -200,7 +200,7 @@ def _said_twice(facts: list[StoredFact]) -> Told:
     newest = sorted(facts, key=lambda one: (-one.fact.recorded_at_us, one.ref))[:MOST_COMPARED]
     for first, second, likeness in alike([one.fact.statement for one in newest], most=MOST_PAIRS):
         one, other = newest[first], newest[second]
-        if not _was_weighed(one, other):
+        if one.fact.holds.overlaps(other.fact.holds) and not _was_weighed(one, other):
             detail = f"says nearly the same ({likeness:.0%} of the words): {other.fact.statement}"
             yield one.ref, ReviewReason("near_duplicate", detail, other.ref.path)
 

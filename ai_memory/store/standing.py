@@ -19,6 +19,13 @@ _RECENT = f"""
         AND substr(p.path, 1, 1) <> '_' AND (p.expires_at_us IS NULL OR p.expires_at_us >= ?1) AND {VALID}
     ORDER BY p.updated_at_us DESC, p.path LIMIT ?4
 """
+_TURN = """
+    SELECT min(turn) FROM (
+        SELECT min(valid_from_us) AS turn FROM pages WHERE workspace = ?2 AND project = ?3 AND valid_from_us > ?1
+        UNION ALL
+        SELECT min(valid_to_us) FROM pages WHERE workspace = ?2 AND project = ?3 AND valid_to_us > ?1
+    )
+"""
 
 
 def standing_pages(snapshot: Snapshot, workspace: str, project: str, *, now_us: int) -> list[PageRef]:
@@ -37,3 +44,9 @@ def recent_titles(
     """Pages that people and agents wrote last, with their titles, newest first; no sessions and handoffs."""
     rows = snapshot.index.execute(_RECENT, (now_us, workspace, project, limit, has_facts))
     return [(PageRef(workspace, project, str(row[0])), str(row[1])) for row in rows]
+
+
+def next_turn_us(snapshot: Snapshot, workspace: str, project: str, *, now_us: int) -> int | None:
+    """When a page of the project next begins or ceases to hold; None if no time is set for that."""
+    found = snapshot.index.execute(_TURN, (now_us, workspace, project)).fetchone()[0]
+    return None if found is None else int(found)

@@ -78,7 +78,7 @@ def repeated(statement: str, known: Iterable[Known]) -> Refusal | None:
         if _flat(one.statement) == flat:
             return Refusal("it is there already", one.id)
         likeness = _likeness(mine, stems(one.statement))
-        if likeness >= NEAR_SHARE and not _differ(statement, one.statement):
+        if likeness >= NEAR_SHARE and not differ(statement, one.statement):
             near = max(near or (0.0, one), (likeness, one), key=lambda pair: pair[0])
     return Refusal("one says nearly the same", near[1].id) if near else None
 
@@ -91,9 +91,14 @@ def alike(statements: Sequence[str], *, most: int) -> list[tuple[int, int, float
         for second in range(len(words))
         for first in range(second)
         if (likeness := _likeness(words[first], words[second])) >= NEAR_SHARE
-        and not _differ(statements[first], statements[second])
+        and not differ(statements[first], statements[second])
     ]
     return sorted(found, key=lambda pair: (-pair[2], pair[0], pair[1]))[:most]
+
+
+def holds_words(text: str, statement: str) -> bool:
+    """Whether the whole statement stands in the text, but for case, blanks and the stop at its end."""
+    return _flat(statement) in _flat(text)
 
 
 def _likeness(mine: frozenset[str], others: frozenset[str]) -> float:
@@ -102,7 +107,7 @@ def _likeness(mine: frozenset[str], others: frozenset[str]) -> float:
     return both / min(len(mine), len(others)) if both >= NEAR_SHARED else 0.0
 
 
-def _differ(one: str, other: str) -> bool:
+def differ(one: str, other: str) -> bool:
     """Whether they are two rules, however alike they sound: other code, other numbers, or one of them denies."""
     codes, others = _codes(one), _codes(other)
     if codes and others and not codes & others:

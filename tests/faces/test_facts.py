@@ -290,3 +290,50 @@ def test_a_page_that_changed_meanwhile_is_not_written_over(room: Room) -> None:
     answer = room.json("resolve", fact["id"], "--as", "contradicted", "--because", "Measured")
     assert answer["outcome"] == "resolved"
     assert path.read_text().endswith("More of it, by hand.\n")
+
+
+# --- who may confirm what was typed ---
+
+TYPED = "Never deploy the shop on Fridays."
+
+
+def candidate(room: Room) -> str:
+    """Id of the rule that a person typed."""
+    room.tell("user-prompt", text=f"Mend the till. {TYPED}")
+    room.drain()
+    [found] = room.json("facts", "--standing", "candidate")["facts"]
+    return str(found["id"])
+
+
+def standing(room: Room, name: str) -> str:
+    [found] = [row["standing"] for row in room.json("facts", "--all")["facts"] if row["id"] == name]
+    return str(found)
+
+
+def test_the_prompt_that_a_candidate_was_taken_from_does_not_confirm_it_once_more(room: Room) -> None:
+    name = candidate(room)
+    words = ("resolve", name, "--as", "supported", "--because", "The person said so")
+    assert room.run(*words).exit_code == 2
+    assert room.run(*words, "--quote", TYPED).exit_code == 2
+    assert room.run(*words, "--mine").exit_code == 1
+    assert standing(room, name) == "candidate"
+    room.tell("user-prompt", text=f"As I said: {TYPED}", session="8e4a1b6f-2222-4333-8444-555566667777")
+    room.drain()
+    room.ok(*words, "--quote", TYPED)
+    assert standing(room, name) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("statement", "quote", "after"),
+    [
+        ("The shop is never deployed on Fridays", "Never deploy the shop on Fridays", "superseded"),
+        ("Fridays: never deploy", f"Mend the till. {TYPED}", "superseded"),
+        ("Deploy the shop on Fridays", "deploy the shop on Fridays", "candidate"),
+        ("We deploy the shop on Fridays", TYPED, "candidate"),
+    ],
+    ids=["nearly all of it", "all of it and more", "cut out of it", "turned round"],
+)
+def test_a_candidate_gives_way_to_what_says_the_same(room: Room, statement: str, quote: str, after: str) -> None:
+    name = candidate(room)
+    room.ok("record", statement, "--quote", quote)
+    assert standing(room, name) == after

@@ -122,6 +122,14 @@ def test_statements_that_are_alike(statements: list[str], pairs: list[tuple[int,
     assert [(first, second) for first, second, _ in alike(statements, most=9)] == pairs
 
 
+def test_facts_that_hold_at_different_times_do_not_contradict_each_other(room: Room) -> None:
+    day = ("--subject", "shop", "--predicate", "deploy day")
+    new(room, "The shop deploys on Monday in spring", *day, "--object", "monday", "--valid-to", "2031-04-01")
+    words = (*day, "--object", "tuesday", "--valid-from", "2031-04-01", "--insist")
+    new(room, "The shop deploys on Monday in spring again", *words)
+    assert list(waiting(room).values()) == [["needs_review"], ["needs_review"]]
+
+
 def test_reading_the_queue_writes_nothing(room: Room) -> None:
     assert waiting(room) == {}
     assert "nothing waits for review" in room.ok("review")
