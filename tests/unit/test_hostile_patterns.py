@@ -85,8 +85,8 @@ MADE_OF_WORDS = {
     "ai_memory.store.rewriting": "paths, escaped",
 }
 """Modules with a call whose pattern is made of words as it runs, and what it is made of."""
-SHAPED = "ai_memory.scrub"
-"""Modules that begin so keep patterns as texts in tables, and compile each when it is needed."""
+SHAPED = {"ai_memory.scrub": 0, "ai_memory.text.declarations": int(re.IGNORECASE)}
+"""Modules that begin so keep patterns as texts in tables, and compile each with these flags when it is needed."""
 
 
 @cache
@@ -95,16 +95,18 @@ def patterns() -> dict[Asked, str]:
     found: dict[Asked, str] = {}
     for name in modules():
         at_one_place = anchored(name)
+        shaped = [flags for beginning, flags in SHAPED.items() if name.startswith(beginning)]
         for call in calls(name):
             try:
                 pattern = evaluated(name, call.args[0])
             except NameError:
-                assert name in MADE_OF_WORDS or name.startswith(SHAPED), f"{name}:{call.lineno}"
+                assert name in MADE_OF_WORDS or shaped, f"{name}:{call.lineno}"
                 continue
             if isinstance(pattern, str | bytes):
                 found[pattern, flags_of(name, call), call.lineno in at_one_place] = name
-        if name.startswith(SHAPED):
-            found |= dict.fromkeys(((one, 0, False) for one in texts_in(list(vars(modules()[name]).values()))), name)
+        for flags in shaped:
+            texts = texts_in(list(vars(modules()[name]).values()))
+            found |= dict.fromkeys(((one, flags, False) for one in texts), name)
     return found
 
 
