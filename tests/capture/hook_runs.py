@@ -1,4 +1,4 @@
-"""Running the real hook as installers do: by path, isolated, without site-packages."""
+"""Running the real hook as installers do, by path, isolated, without site-packages; or forked from what did so once."""
 
 import contextlib
 import json
@@ -7,8 +7,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from hook_forge import Forge
 
 HOOK = Path(__file__).parents[2] / "ai_memory" / "hook.py"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hooks"
@@ -29,6 +32,16 @@ from ai_memory.hook_front import main
 main(sys.argv[1:])
 """
 """A hook for which every look at a path below `/dead` takes half a minute."""
+
+
+@cache
+def forge() -> Forge:
+    """Started with the first hook that is run."""
+    return Forge()
+
+
+def content_of(payload: object) -> bytes:
+    return payload if isinstance(payload, bytes) else json.dumps(payload).encode()
 
 
 @dataclass(frozen=True)
@@ -83,14 +96,20 @@ class Desk:
         cwd: Path | None = None,
     ) -> Ran:
         """One hook with that payload: bytes as they are, anything else as JSON."""
-        content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self._beat()
+        words = self.words(event, agent, *more)[len(PYTHON) + 1 :]
+        told = {"env": self.environ | dict(environ or {}), "cwd": cwd or self.checkout}
+        return Ran(*forge().run(words, content_of(payload), **told))
+
+    def run_alone(self, event: str, payload: object) -> Ran:
+        """The same in an interpreter of its own, beside others that run."""
         self._beat()
         done = subprocess.run(
-            self.words(event, agent, *more),
-            input=content,
+            self.words(event),
+            input=content_of(payload),
             capture_output=True,
-            env=self.environ | dict(environ or {}),
-            cwd=cwd or self.checkout,
+            env=self.environ,
+            cwd=self.checkout,
             timeout=30,
             check=False,
         )
