@@ -30,15 +30,19 @@ class Forge:
         )
 
     def run(
-        self, words: "list[str]", content: bytes, *, env: "Mapping[str, str]", cwd: "Path"
+        self, words: "list[str]", content: bytes, *, env: "Mapping[str, str]", cwd: "Path", is_waiting: bool
     ) -> "tuple[int, bytes, bytes]":
-        """Exit code, stdout and stderr of a hook with these words and that stdin. One that hangs fails."""
+        """Exit code, stdout and stderr of a hook with these words and that stdin. One that hangs fails.
+
+        `is_waiting`: a start waits for a handoff that a drain may be writing just now.
+        """
         import select
         from pathlib import Path
 
         streams = [Path(self._folder.name) / name for name in ("in", "out", "err")]
         streams[0].write_bytes(content)
-        told = {"words": words, "env": dict(env), "cwd": str(cwd), "streams": list(map(str, streams))}
+        places = {"cwd": str(cwd), "streams": list(map(str, streams))}
+        told = {"words": words, "env": dict(env), "is_waiting": is_waiting} | places
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -86,6 +90,10 @@ def _take(told: "dict[str, Any]") -> None:
     os.environ.update(told["env"])
     os.chdir(told["cwd"])
     sys.argv[1:] = told["words"]
+    if not told["is_waiting"]:
+        from ai_memory import hook_outbox
+
+        hook_outbox.WAIT_S = 0.0
 
 
 if __name__ == "__main__":

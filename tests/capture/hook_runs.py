@@ -65,7 +65,9 @@ class Ran:
 class Desk:
     """An initialised data dir, and a checkout to work in. No drain starts unless asked for."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_waiting: bool = True) -> None:
+        """`is_waiting`: starts wait a second and a half for what the drain that seems to be at work might write."""
+        self.is_waiting = is_waiting
         self.data = root / "data"
         self.checkout = root / "shop"
         (self.data / "wiki").mkdir(parents=True)
@@ -99,7 +101,7 @@ class Desk:
         self._beat()
         words = self.words(event, agent, *more)[len(PYTHON) + 1 :]
         told = {"env": self.environ | dict(environ or {}), "cwd": cwd or self.checkout}
-        return Ran(*forge().run(words, content_of(payload), **told))
+        return Ran(*forge().run(words, content_of(payload), is_waiting=self.is_waiting, **told))
 
     def run_alone(self, event: str, payload: object) -> Ran:
         """The same in an interpreter of its own, beside others that run."""

@@ -24,7 +24,7 @@ SHAPES = [
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+    return Desk(tmp_path, is_waiting=False)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
