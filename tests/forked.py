@@ -6,6 +6,7 @@ Where a fresh interpreter is what a test asks about, `subprocess` starts one.
 # ruff: noqa: SIM115, BLE001 (the child is a process of its own until it leaves)
 
 import gc
+import json
 import os
 import select
 import signal
@@ -139,6 +140,35 @@ class Process:
         self.send_signal(signal.SIGKILL)
 
 
+class Forge:
+    """An interpreter of its own, warm as well, that forks one command at a time: for each thread of a test one."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen([sys.executable, __file__], stdin=pipe, stdout=pipe, env=dict(env), text=True)
+
+    def __enter__(self) -> "Forge":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def run(self, words: list[str], *, cwd: Path, timeout_s: float = 60.0) -> Done:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps([words, str(cwd), timeout_s]) + "\n")
+        stdin.flush()
+        return Done(*json.loads(stdout.readline()))
+
+
+def _serve() -> None:
+    for line in sys.stdin:
+        words, cwd, timeout_s = json.loads(line)
+        done = run(words, cwd=Path(cwd), timeout_s=timeout_s)
+        print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
+
+
 def _be_command(words: list[str], cwd: Path, env: dict[str, str], streams: tuple[int, int, int], main: Main) -> None:
     code = 70
     try:
@@ -177,7 +207,7 @@ def _take(streams: tuple[int, int, int]) -> None:
 
 def _leave_other_files(nothing: int) -> None:
     """The parent's ends of pipes would keep them open. No number comes free: what is closed late hits no other file."""
-    for one in map(int, os.listdir("/dev/fd")):
+    for one in [int(path.name) for path in Path("/dev/fd").iterdir()]:
         if one not in (0, 1, 2):
             with suppress(OSError):  # the listing's own is closed
                 os.fstat(one)
@@ -205,3 +235,7 @@ def _leave(code: int) -> None:
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
+
+
+if __name__ == "__main__":
+    _serve()

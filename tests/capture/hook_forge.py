@@ -1,6 +1,6 @@
 """A warm interpreter that forks a hook a call: a process of its own, with the hook's modules there already.
 
-Run by path it is that interpreter, as isolated as a hook's own. Standard library only: what it loads, each fork carries.
+Run by path it is that interpreter, as isolated as a hook's own. Standard library only: each fork carries what it loads.
 """
 
 import json
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DEADLINE_S = 30.0
 
 
@@ -60,7 +60,7 @@ def _serve() -> None:
     sys.path.append(ROOT)
     from ai_memory import hook_front
 
-    here = os.path.dirname(hook_front.__file__)  # noqa: PTH120
+    here = os.path.dirname(hook_front.__file__)
     for name in sorted(os.listdir(here)):  # noqa: PTH208
         if name.startswith(("hook_", "scrub")) and name.endswith(".py"):
             __import__(f"ai_memory.{name[:-3]}")
