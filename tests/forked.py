@@ -48,6 +48,7 @@ def run(
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,
+    content: bytes = b"",
     stdin: int | None = None,
     stdout: int | None = None,
     stderr: int | None = None,
@@ -56,11 +57,13 @@ def run(
 ) -> Done:
     """`ai-memory` with these words in a forked child. One that hangs is killed and fails.
 
-    Streams are descriptors, or `CLOSED`; without one, stdin is empty, and what is written to the others is told.
+    Streams are descriptors, or `CLOSED`; without one, stdin holds `content`, and what is written to the others is told.
     """
-    with TemporaryFile("w+b") as out, TemporaryFile("w+b") as err, open(os.devnull, "rb") as nothing:
+    with TemporaryFile("w+b") as out, TemporaryFile("w+b") as err, TemporaryFile("w+b") as given:
+        given.write(content)
+        given.seek(0)
         streams = (
-            nothing.fileno() if stdin is None else stdin,
+            given.fileno() if stdin is None else stdin,
             out.fileno() if stdout is None else stdout,
             err.fileno() if stderr is None else stderr,
         )
@@ -131,6 +134,18 @@ class Process:
         if self.returncode is None:
             raise subprocess.TimeoutExpired("the forked command", timeout)
         return self.returncode
+
+    def communicate(self, content: bytes = b"", *, timeout_s: float = 60.0) -> tuple[bytes, bytes]:
+        """Give all of stdin, and take all of stdout and stderr: little enough to wait in the pipes."""
+        with self.stdin, self.stdout, self.stderr:
+            with suppress(BrokenPipeError):  # it did not read, as a command need not
+                self.stdin.write(content)
+                self.stdin.close()
+            try:
+                self.wait(timeout_s)
+            finally:
+                self.kill()
+            return self.stdout.read(), self.stderr.read()
 
     def send_signal(self, number: int) -> None:
         if self.returncode is None:

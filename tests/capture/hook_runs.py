@@ -7,11 +7,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hook_forge import Forge
+from hook_forge import forge
 
 HOOK = Path(__file__).parents[2] / "ai_memory" / "hook.py"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hooks"
@@ -32,12 +31,6 @@ from ai_memory.hook_front import main
 main(sys.argv[1:])
 """
 """A hook for which every look at a path below `/dead` takes half a minute."""
-
-
-@cache
-def forge() -> Forge:
-    """Started with the first hook that is run."""
-    return Forge()
 
 
 def content_of(payload: object) -> bytes:

@@ -13,12 +13,20 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEADLINE_S = 30.0
+_forges: "list[Forge]" = []
+
+
+def forge() -> "Forge":
+    """Started with the first hook that is run, and there for all tests of this process."""
+    if not _forges:
+        _forges.append(Forge())
+    return _forges[0]
 
 
 class Forge:
-    """One interpreter for all tests of this process; it ends with it."""
+    """It ends with the process that started it."""
 
     def __init__(self) -> None:
         import subprocess
@@ -30,7 +38,7 @@ class Forge:
         )
 
     def run(
-        self, words: "list[str]", content: bytes, *, env: "Mapping[str, str]", cwd: "Path", is_waiting: bool
+        self, words: "list[str]", content: bytes, *, env: "Mapping[str, str]", cwd: "Path", is_waiting: bool = True
     ) -> "tuple[int, bytes, bytes]":
         """Exit code, stdout and stderr of a hook with these words and that stdin. One that hangs fails.
 
