@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,16 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Of `-n auto`: tests wait for processes and for the disk, so that three keep two cores at 90 % (2026-11-30)."""
     return max(1, (os.cpu_count() or 2) * 3 // 2)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where programs and tests make temporary files: with those of tests, also for what is begun and left there."""
+    folder = str(tmp_path_factory.mktemp("temporary"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)  # chosen anew
+        yield
 
 
 @pytest.fixture(autouse=True)
