@@ -34,6 +34,15 @@ settings.register_profile("thorough", settings.get_profile("any-machine"), max_e
 settings.load_profile("any-machine")  # a busy machine is no fault of what is tested
 
 
+LONG = ("test_crowd.py", "test_install.py", "test_demo.py", "test_damaged_index.py")
+"""Files with a test that takes ten seconds and more where others run beside it (two cores, 2026-12-01)."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest come first, so that no worker still has one when the others are done."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 def pytest_collection_finish() -> None:
     """What was loaded for all tests is looked at by no garbage collection of any of them, nor of their forks."""
     gc.collect()
