@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+import built_once  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from in_memory import folder_in_memory  # noqa: E402
@@ -25,9 +27,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if memory := folder_in_memory():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))  # a sync there costs nothing, on a disk 3 ms
 
+built_once.arrange()
+
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
 settings.register_profile("thorough", settings.get_profile("any-machine"), max_examples=500)  # --hypothesis-profile
 settings.load_profile("any-machine")  # a busy machine is no fault of what is tested
+
+
+LONG = ("test_crowd.py", "test_install.py", "test_demo.py", "test_damaged_index.py")
+"""Files with a test that takes ten seconds and more where others run beside it (two cores, 2026-12-01)."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest come first, so that no worker still has one when the others are done."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_collection_finish() -> None:
@@ -39,6 +52,16 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Of `-n auto`: tests wait for processes and for the disk, so that three keep two cores at 90 % (2026-11-30)."""
     return max(1, (os.cpu_count() or 2) * 3 // 2)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where programs and tests make temporary files: with those of tests, also for what is begun and left there."""
+    folder = str(tmp_path_factory.mktemp("temporary"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)  # chosen anew
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Running the real hook as installers do: by path, isolated, without site-packages."""
+"""Running the real hook as installers do, by path, isolated, without site-packages; or forked from what did so once."""
 
 import contextlib
 import json
@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hook_forge import forge
 
 HOOK = Path(__file__).parents[2] / "ai_memory" / "hook.py"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hooks"
@@ -29,6 +31,10 @@ from ai_memory.hook_front import main
 main(sys.argv[1:])
 """
 """A hook for which every look at a path below `/dead` takes half a minute."""
+
+
+def content_of(payload: object) -> bytes:
+    return payload if isinstance(payload, bytes) else json.dumps(payload).encode()
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,9 @@ class Ran:
 class Desk:
     """An initialised data dir, and a checkout to work in. No drain starts unless asked for."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_waiting: bool = True) -> None:
+        """`is_waiting`: starts wait a second and a half for what the drain that seems to be at work might write."""
+        self.is_waiting = is_waiting
         self.data = root / "data"
         self.checkout = root / "shop"
         (self.data / "wiki").mkdir(parents=True)
@@ -83,14 +91,20 @@ class Desk:
         cwd: Path | None = None,
     ) -> Ran:
         """One hook with that payload: bytes as they are, anything else as JSON."""
-        content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self._beat()
+        words = self.words(event, agent, *more)[len(PYTHON) + 1 :]
+        told = {"env": self.environ | dict(environ or {}), "cwd": cwd or self.checkout}
+        return Ran(*forge().run(words, content_of(payload), is_waiting=self.is_waiting, **told))
+
+    def run_alone(self, event: str, payload: object) -> Ran:
+        """The same in an interpreter of its own, beside others that run."""
         self._beat()
         done = subprocess.run(
-            self.words(event, agent, *more),
-            input=content,
+            self.words(event),
+            input=content_of(payload),
             capture_output=True,
-            env=self.environ | dict(environ or {}),
-            cwd=cwd or self.checkout,
+            env=self.environ,
+            cwd=self.checkout,
             timeout=30,
             check=False,
         )

@@ -34,9 +34,23 @@ TEXTS = {
 KINDS = {"omp": "pi"}
 
 
+PACKAGE = Path(ai_memory.__file__).parent
+AT_ONCE = f"""
+import sys
+sys.path.append({str(PACKAGE.parent)!r})
+from ai_memory import hook_outbox
+from ai_memory.hook_front import main
+hook_outbox.WAIT_S = 0.0
+main(sys.argv[1:])
+"""
+"""The hook, but for the second and a half in which a start waits for the drain that `beating` makes it believe in."""
+
+
 def launch_of(desk: Desk, **more: Any) -> Launch:
-    package = str(Path(ai_memory.__file__).parent)
-    return Launch(sys.executable, package, str(desk.data), sys.platform, **more)
+    package = desk.data.parent / "at once"
+    package.mkdir(exist_ok=True)
+    (package / "hook.py").write_text(AT_ONCE)
+    return Launch(sys.executable, str(package), str(desk.data), sys.platform, **more)
 
 
 def plugin_text(name: str, launch: Launch) -> str:

@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 from typing import Any
 
+import forked
 import pytest
 from terminals import Agent, Room
 
@@ -17,9 +16,8 @@ from ai_memory.store.drain_lock import DrainLock
 def told(room: Room, *words: str, code: int = 0, before: tuple[str, ...] = ()) -> dict[str, Any]:
     """The one object that the command prints."""
     place = ("--data-dir", str(room.data_dir.root))
-    command = [sys.executable, "-m", "ai_memory", *before, "drain", *place, *words]
     environment = {**os.environ, "HOME": str(room.root / "home")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = forked.run([*before, "drain", *place, *words], cwd=room.root, env=environment)
     assert (done.returncode, done.stderr) == (code, "")
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["v"] == answer.JSON_FORMAT == drain.JSON_FORMAT

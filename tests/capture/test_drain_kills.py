@@ -145,11 +145,12 @@ def test_a_drain_beside_another_one_leaves_at_once_and_one_that_waits_takes_over
 
     assert run_drain(room).returncode == 0
     assert len(room.waiting()) == 13
-    command = [sys.executable, "-m", "ai_memory", "drain", "--wait", "--data-dir", str(room.data_dir.root)]
-    waiter = subprocess.Popen(command, env={**os.environ, "HOME": str(room.root / "home")})
+    words = ["drain", "--wait", "--data-dir", str(room.data_dir.root)]
+    waiter = forked.Process(words, cwd=room.root, env={**os.environ, "HOME": str(room.root / "home")})
     lock.release()
 
-    assert waiter.wait(timeout=30) == 0
+    waiter.communicate(timeout_s=30)
+    assert waiter.returncode == 0
     assert room.waiting() == []
 
 
@@ -182,12 +183,13 @@ def test_eight_drains_at_once_apply_everything_once(room: Room, agent: Agent) ->
     for number in range(300):
         agent.tell("post-tool-use", tool="Bash", input={"command": f"echo {number}"}, call_id=f"c{number}")
     agent.end()
-    command = [sys.executable, "-m", "ai_memory", "drain", "--data-dir", str(room.data_dir.root)]
+    words = ["drain", "--data-dir", str(room.data_dir.root)]
     environment = {**os.environ, "HOME": str(room.root / "home")}
 
-    drains = [subprocess.Popen(command, env=environment) for _ in range(8)]
+    drains = [forked.Process(words, cwd=room.root, env=environment) for _ in range(8)]
 
-    assert [one.wait(timeout=60) for one in drains] == [0] * 8
+    told = [one.communicate() for one in drains]
+    assert [one.returncode for one in drains] == [0] * 8, told
     assert room.waiting() == []
     assert len(room.observations(agent.session)) == 314
     assert len(room.outbox.open_handoffs()) == 1

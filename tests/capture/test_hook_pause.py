@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import forked
 import pytest
 from hook_runs import DEAD_MOUNT, Desk
 from hypothesis import given, settings
@@ -84,10 +85,8 @@ def test_nothing_at_all_is_kept_while_a_pause_holds(room: Room) -> None:
 def test_events_of_other_programs_are_dropped_too_and_told_so(room: Room) -> None:
     pause(room.memory())
     line = {"session_id": "s-1", "prompt": "mend it", "cwd": str(room.checkout), "hook_event_name": "UserPromptSubmit"}
-    command = [sys.executable, "-m", "ai_memory", "hook", "--batch", "--data-dir", str(room.data)]
-    done = subprocess.run(
-        command, input=json.dumps(line), capture_output=True, text=True, check=True, cwd=room.checkout
-    )
+    words = ["hook", "--batch", "--data-dir", str(room.data)]
+    done = forked.run(words, content=json.dumps(line).encode(), cwd=room.checkout)
     answer = json.loads(done.stdout)
     assert (answer["accepted"], answer["dropped"], answer["refused"]) == (0, 1, 0)
     assert room.events() == []

@@ -132,7 +132,7 @@ def test_the_bound_counts_bytes_too_and_opens_no_file_while_so_many_events_canno
 
 def test_a_hundred_hooks_at_once_lose_nothing(desk: Desk) -> None:
     def run(number: int) -> None:
-        desk.run("user-prompt", desk.payload("UserPromptSubmit", prompt=f"p{number}"))
+        desk.run_alone("user-prompt", desk.payload("UserPromptSubmit", prompt=f"p{number}"))
 
     drain = DrainLock(desk.data / "locks")
     assert drain.try_acquire()  # and beats: a hook that takes long starts no drain that would empty the spool

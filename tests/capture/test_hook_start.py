@@ -156,7 +156,8 @@ def test_twenty_starts_at_once_have_one_winner(post: Post) -> None:
     answers: list[bytes] = []
 
     def run(number: int) -> None:
-        answers.append(post.start(f"racer-{number}"))
+        payload = post.payload("SessionStart", session_id=f"racer-{number}", source="startup")
+        answers.append(post.run_alone("session-start", payload).out)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(20)]
     for thread in threads:

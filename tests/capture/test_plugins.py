@@ -1,11 +1,11 @@
 """Each plugin, run by node as it is installed: what its harness tells becomes our events, and nothing waits for it."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from hook_runs import Desk
 from plugin_runs import PluginRun, launch_of, needs_node, plugin_text
@@ -372,10 +372,9 @@ def test_of_a_flood_prompts_and_lifecycle_stay_and_the_oldest_tools_go(desk: Des
 
 def test_pi_offers_the_tools_of_our_server_and_runs_them(desk: Desk, tmp_path: Path) -> None:
     data = tmp_path / "memory"
-    command = [sys.executable, "-m", "ai_memory", "--data-dir", str(data)]
-    subprocess.run([*command, "init"], check=True, capture_output=True, cwd=desk.checkout)
-    written = [*command, "write-page", "notes/till.md", "-b", "Round once, at the end."]
-    subprocess.run([*written, "--project", "shop"], check=True, capture_output=True, cwd=desk.checkout)
+    written = ["write-page", "notes/till.md", "-b", "Round once, at the end.", "--project", "shop"]
+    for words in (["init"], written):
+        assert forked.run(["--data-dir", str(data), *words], cwd=desk.checkout).returncode == 0
     run = PluginRun(desk, "pi")
     run.launch = Launch(sys.executable, str(Path(plugin_files.__file__).parents[1]), str(data), sys.platform)
     desk.environ["PYTHONPATH"] = str(Path(plugin_files.__file__).parents[2])

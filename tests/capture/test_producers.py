@@ -2,12 +2,11 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from hook_runs import Desk
 
@@ -27,11 +26,18 @@ def desk(tmp_path: Path) -> Desk:
 def batch(desk: Desk, *lines: object, more: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
     """Exit code and answer of `hook --batch` on these lines: bytes and text as they are, anything else as JSON."""
     content = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
-    words = [sys.executable, "-m", "ai_memory", "hook", "--batch", "--data-dir", str(desk.data), *more]
+    words = ["hook", "--batch", "--data-dir", str(desk.data), *more]
     desk.keep_drain_away()
-    done = subprocess.run(words, input=content, capture_output=True, env=desk.environ, timeout=60, check=False)
-    assert done.stderr == b""
+    done = forked.run(words, content=content, cwd=desk.checkout, env=desk.environ)
+    assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
+
+
+def command(desk: Desk, *words: str) -> str:
+    """stdout of a command that must succeed."""
+    done = forked.run([*words, "--data-dir", str(desk.data)], cwd=desk.checkout, env=desk.environ)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def prompt(desk: Desk, text: str, **more: object) -> dict[str, object]:
@@ -169,13 +175,9 @@ def test_a_full_spool_names_the_line_to_go_on_from(desk: Desk, monkeypatch: pyte
 
 def test_a_key_that_came_before_changes_nothing_in_any_batch(desk: Desk) -> None:
     def applied() -> dict[str, Any]:
-        words = [sys.executable, "-m", "ai_memory", "drain", "--wait", "--json", "--data-dir", str(desk.data)]
-        done = subprocess.run(words, capture_output=True, env=desk.environ, check=True, timeout=60)
-        return dict(json.loads(done.stdout))
+        return dict(json.loads(command(desk, "drain", "--wait", "--json")))
 
-    subprocess.run(
-        [sys.executable, "-m", "ai_memory", "init", "--data-dir", str(desk.data)], env=desk.environ, check=True
-    )
+    command(desk, "init")
     twice = prompt(desk, "same words", ingest_key="k-1", occurred_at=MAY // 1000)
     batch(desk, twice, twice, prompt(desk, "same words", ingest_key="k-2", occurred_at=MAY // 1000))
     first = applied()
@@ -190,12 +192,9 @@ def test_a_key_that_came_before_changes_nothing_in_any_batch(desk: Desk) -> None
 
 
 def test_keys_are_remembered_from_when_they_came_not_from_when_it_happened(desk: Desk) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "ai_memory", "init", "--data-dir", str(desk.data)], env=desk.environ, check=True
-    )
+    command(desk, "init")
     batch(desk, prompt(desk, "long ago", ingest_key="k", occurred_at="2020-01-01T00:00:00Z"))
-    words = [sys.executable, "-m", "ai_memory", "drain", "--wait", "--data-dir", str(desk.data)]
-    subprocess.run(words, env=desk.environ, check=True, timeout=60)
+    command(desk, "drain", "--wait")
     with sqlite3.connect(desk.data / "state.db") as state:
         times = [at_us for (at_us,) in state.execute("SELECT at_us FROM applied_events")]
     assert len(times) == 2

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked
 import pytest
 from hook_runs import Desk
 
@@ -13,8 +14,8 @@ from ai_memory import hook_drain, hook_spool
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     desk = Desk(tmp_path)
-    init = [sys.executable, "-m", "ai_memory", "--data-dir", str(desk.data), "init"]
-    subprocess.run(init, check=True, capture_output=True, env=desk.environ | {"HOME": str(tmp_path)})
+    init = ["--data-dir", str(desk.data), "init"]
+    assert forked.run(init, cwd=tmp_path, env=desk.environ | {"HOME": str(tmp_path)}).returncode == 0
     (desk.data / "locks" / "drain.beat").unlink(missing_ok=True)
     desk.environ["HOME"] = str(tmp_path)
     return desk

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from ai_memory.cli import demo as program
+from ai_memory.cli.app import app
 from ai_memory.cli.demo_checkout import make_checkout
 from ai_memory.cli.demo_stage import Stage, Unshown, look_for, recorded_session
 
@@ -19,13 +21,12 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path, SECRET)
 
 
-def run_demo(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ai_memory", "demo", *words]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
-
-
-def test_every_step_of_the_demo_shows_what_it_must(scratch_home: Path) -> None:
-    done = run_demo("--json")
+def test_every_step_of_the_demo_shows_what_it_must_and_is_printed_with_its_time(
+    scratch_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Played once, for programs; then the same steps again, for people."""
+    command = [sys.executable, "-m", "ai_memory", "demo", "--json"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
     answer = json.loads(done.stdout)
     failed = [step for step in answer["steps"] if not step["ok"]]
     assert (done.returncode, answer["ok"], failed) == (0, True, []), done.stderr
@@ -34,13 +35,13 @@ def test_every_step_of_the_demo_shows_what_it_must(scratch_home: Path) -> None:
     assert "accountant's CSV import" in handoff["shows"]
     assert list(scratch_home.iterdir()) == [], "the demo touched a home"
 
-
-def test_the_demo_prints_each_step_with_its_time() -> None:
-    done = run_demo()
-    assert done.returncode == 0, done.stdout
-    assert all(f"\n{number}. " in done.stdout for number in range(1, 10))
-    assert done.stdout.count(" ms]\n") == 9
-    assert "Every step showed what it must." in done.stdout
+    played = [program.Step(one["name"], one["took_ms"], one["shows"]) for one in answer["steps"]]
+    monkeypatch.setattr(program, "play", lambda _: iter(played))
+    printed = CliRunner().invoke(app, ["demo"])
+    assert printed.exit_code == 0, printed.output
+    assert all(f"\n{number}. {step.name}  [" in printed.stdout for number, step in enumerate(played, 1))
+    assert printed.stdout.count(" ms]\n") == 9
+    assert "Every step showed what it must." in printed.stdout
 
 
 def test_a_demo_whose_hook_is_missing_fails_and_says_so(

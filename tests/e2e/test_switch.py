@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from pytest import MonkeyPatch
 
@@ -41,10 +42,8 @@ class Machine:
         self.command("init")
 
     def command(self, *words: str) -> str:
-        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.data), *words]
-        done = subprocess.run(
-            command, env=self.environ, cwd=self.checkout, capture_output=True, text=True, check=True, timeout=60
-        )
+        done = forked.run(["--data-dir", str(self.data), *words], env=self.environ, cwd=self.checkout)
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     def words(self, event: str, agent: str) -> list[str]:

@@ -11,8 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-TRIAL = [sys.executable, str(Path(__file__).with_name("bridge_trial.py")), "--profile", "full"]
-"""The bridge with the tools of `bridge_trial.py` beside the real ones."""
+import bridge_trial
+import forked
+
+import ai_memory.bridge.server  # noqa: F401 (what every forked bridge needs, a second of work)
+
+WORDS = ["--profile", "full"]
+TRIAL = [sys.executable, str(Path(__file__).with_name("bridge_trial.py")), *WORDS]
+"""The bridge with the tools of `bridge_trial.py` beside the real ones, in an interpreter that has yet to import all."""
 DEADLINE_S = 30.0
 
 
@@ -28,15 +34,19 @@ def initialize(version: str = "2025-06-18", **capabilities: Any) -> dict[str, An
 class RawClient:
     """One bridge process. Every wait has a deadline; what is not JSON on its stdout is kept in `noise`."""
 
-    def __init__(self, command: list[str], *, cwd: Path | None = None, **popen: Any) -> None:
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            **popen,
-        )
+    def __init__(self, command: list[str], *, cwd: Path) -> None:
+        pipe = subprocess.PIPE
+        self._follow(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd))
+
+    @classmethod
+    def forked(cls, words: list[str], *, cwd: Path) -> "RawClient":
+        """Of the bridge that `TRIAL` starts, with the SDK there from the beginning."""
+        made = cls.__new__(cls)
+        made._follow(forked.Process([*WORDS, *words], cwd=cwd, main=bridge_trial.main))
+        return made
+
+    def _follow(self, process: Any) -> None:
+        self.process = process
         self.noise: list[bytes] = []
         self.stderr = b""
         self._messages: queue.Queue[dict[str, Any] | None] = queue.Queue()

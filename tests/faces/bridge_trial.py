@@ -1,4 +1,4 @@
-"""The bridge with tools that print, wait, fail and tell who calls them. Started as a process by the tests."""
+"""The bridge with tools that print, wait, fail and tell who calls them. Run as a process by the tests, or forked."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ def told_text(result: Told) -> str:
     return result.words
 
 
-def main() -> None:
+def main(words: list[str]) -> int:
     module = ModuleType("ai_memory.operations.trial")
     module.__dict__.update(noisy=noisy, waits=waits, fails=fails, caller=caller, told_text=told_text)
     sys.modules[module.__name__] = module
@@ -72,8 +72,8 @@ def main() -> None:
     front.GRACE_S = float(os.environ.get("BRIDGE_TRIAL_GRACE_S", front.GRACE_S))
     is_plain = bool(os.environ.get("BRIDGE_TRIAL_PLAIN"))
     front.load_manifest = lambda: None if is_plain else manifest
-    sys.exit(front.main(sys.argv[1:]))
+    return front.main(words)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

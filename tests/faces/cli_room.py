@@ -3,12 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import forked
 from typer.testing import CliRunner, Result
 
 from ai_memory.capture import drain
@@ -41,13 +42,9 @@ class Room:
         assert result.exit_code == code, (words, result.exit_code, result.output)
         return json.loads(result.stdout)
 
-    def process(self, *words: str, **settings: Any) -> "subprocess.CompletedProcess[str]":
-        """The command in a process of its own."""
-        command = [sys.executable, "-m", "ai_memory", *words]
-        environment = {**os.environ, **settings.pop("env", {})}
-        return subprocess.run(
-            command, cwd=self.checkout, env=environment, capture_output=True, text=True, timeout=60, **settings
-        )
+    def process(self, *words: str, env: Mapping[str, str] | None = None) -> forked.Done:
+        """The command in a process of its own, forked from this one."""
+        return forked.run(list(words), cwd=self.checkout, env={**os.environ, **(env or {})})
 
     def git(self, *words: str) -> str:
         """Real git inside the wiki."""

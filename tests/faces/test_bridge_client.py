@@ -1,17 +1,23 @@
 """The official client against the real command, on a real data dir and a real checkout."""
 
+import io
 import re
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
+import forked
 import mcp_types as types
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.server.stdio import stdio_server
 
+import ai_memory.bridge.server  # noqa: F401 (what every forked bridge needs, a second of work)
 from ai_memory.bridge.front import load_manifest
 from ai_memory.store.lock import WriterLock
 from ai_memory.text.fences import FENCE_START
@@ -56,10 +62,34 @@ class Talk:
         return block.text
 
 
+@asynccontextmanager
+async def forked_bridge(words: list[str], cwd: Path) -> AsyncIterator[tuple[Any, Any]]:
+    """Both streams of a bridge that has the SDK from the beginning. The SDK's server takes lines as its client does."""
+    process = forked.Process(words, cwd=cwd)
+    lines, answers = (io.TextIOWrapper(pipe, encoding="utf-8") for pipe in (process.stdout, process.stdin))
+    try:
+        async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(answers)) as streams:
+            yield streams
+            answers.close()
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (lines, answers, process.stderr):
+            pipe.close()
+
+
 def talk(
-    work: Callable[[Talk], Awaitable[None]], *, cwd: Path, words: tuple[str, ...] = (), roots: Path | None = None
+    work: Callable[[Talk], Awaitable[None]],
+    *,
+    cwd: Path,
+    words: tuple[str, ...] = (),
+    roots: Path | None = None,
+    is_spawned: bool = False,
 ) -> None:
-    """Runs `work` with a session of a bridge started in `cwd`, whose data dir lies beside it."""
+    """Runs `work` with a session of a bridge in `cwd`, whose data dir lies beside it.
+
+    `is_spawned`: the client starts it as a harness would, and not this process.
+    """
 
     async def offer(_context: object) -> types.ListRootsResult:
         assert roots is not None
@@ -67,11 +97,11 @@ def talk(
 
     async def run() -> None:
         data_dir = ["--data-dir", str(cwd.parent / "data")]
-        args = ["-m", "ai_memory", "mcp-bridge", *data_dir, "--profile", "full", *words]
-        server = StdioServerParameters(command=sys.executable, args=args, cwd=cwd)
+        command = ["mcp-bridge", *data_dir, "--profile", "full", *words]
+        server = StdioServerParameters(command=sys.executable, args=["-m", "ai_memory", *command], cwd=cwd)
         with anyio.fail_after(DEADLINE_S):
             async with (
-                stdio_client(server) as (reading, writing),
+                stdio_client(server) if is_spawned else forked_bridge(command, cwd) as (reading, writing),
                 ClientSession(reading, writing, list_roots_callback=offer if roots else None) as session,
             ):
                 await session.initialize()
@@ -97,7 +127,7 @@ def test_a_client_is_greeted_with_the_tools_of_the_manifest(checkout: Path) -> N
         assert greeting is not None
         assert greeting.instructions == manifest["initialize"]["instructions"]
 
-    talk(work, cwd=checkout)
+    talk(work, cwd=checkout, is_spawned=True)
     assert not (checkout.parent / "data").exists()
 
 
@@ -127,7 +157,7 @@ def test_a_page_is_written_found_read_changed_and_deleted(checkout: Path) -> Non
         await client.good("memory_delete_page", path="notes/retry-budget.md")
         assert (await client.bad("memory_read_page", path="notes/retry-budget.md")).startswith("error not_found: ")
 
-    talk(work, cwd=checkout)
+    talk(work, cwd=checkout, is_spawned=True)
 
 
 def test_one_bridge_serves_another_project_by_name(checkout: Path) -> None:
@@ -226,9 +256,8 @@ def test_two_bridges_write_at_once_and_nothing_is_lost(checkout: Path) -> None:
         await client.good("memory_write_page", path=path, body=BODY)
 
     async def outer(first: Talk) -> None:
-        args = ["-m", "ai_memory", "mcp-bridge", "--data-dir", str(checkout.parent / "data")]
-        server = StdioServerParameters(command=sys.executable, args=args, cwd=checkout)
-        async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as session:
+        words = ["mcp-bridge", "--data-dir", str(checkout.parent / "data")]
+        async with forked_bridge(words, checkout) as (reading, writing), ClientSession(reading, writing) as session:
             await session.initialize()
             async with anyio.create_task_group() as group:
                 group.start_soon(write, first, "a")

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bridge_trial
+import forked
 import pytest
-from bridge_client import TRIAL, RawClient, initialize, is_alive, wait_until
+from bridge_client import TRIAL, WORDS, RawClient, initialize, is_alive, wait_until
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
 FRONT_MODULES = {
@@ -39,6 +41,13 @@ ENDS_WITHIN_S = 1.0
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[RawClient]:
+    with RawClient.forked(["--data-dir", str(tmp_path / "data")], cwd=tmp_path) as client:
+        yield client
+
+
+@pytest.fixture
+def beginning(tmp_path: Path) -> Iterator[RawClient]:
+    """One that has yet to import the SDK."""
     with RawClient([*TRIAL, "--data-dir", str(tmp_path / "data")], cwd=tmp_path) as client:
         yield client
 
@@ -84,7 +93,7 @@ def test_the_front_door_answers_as_the_sdk_would(tmp_path: Path, version: str, m
     told = []
     for plain in ("", "1"):
         monkeypatch.setenv("BRIDGE_TRIAL_PLAIN", plain)
-        with RawClient([*TRIAL, "--data-dir", str(tmp_path / "data"), "--profile", names]) as client:
+        with RawClient.forked(["--data-dir", str(tmp_path / "data"), "--profile", names], cwd=tmp_path) as client:
             greeting = client.greet(version)
             told.append([greeting, client.request(1, "tools/list"), client.request(2, "ping")])
     assert told[0] == told[1]
@@ -102,24 +111,24 @@ def test_a_client_of_the_newer_protocol_is_served_by_the_sdk(client: RawClient) 
     assert "face=bridge" in client.request(3, "tools/call", call)["result"]["content"][0]["text"]
 
 
-def test_tools_are_listed_before_the_sdk_is_there_and_a_call_waits_for_it(client: RawClient) -> None:
-    client.ask("a", "initialize", initialize())
-    client.notify("notifications/initialized")
-    client.ask("b", "tools/list")
-    client.ask("c", "tools/call", {"name": "trial_caller", "arguments": {}})
-    client.ask("d", "ping")
-    client.answer_to("a")
-    client.answer_to("b")
-    client.answer_to("d")
-    assert not [message for message in client.unread() if message.get("id") == "c"]
-    assert "face=bridge" in client.answer_to("c")["result"]["content"][0]["text"]
-    assert client.unread() == []
+def test_tools_are_listed_before_the_sdk_is_there_and_a_call_waits_for_it(beginning: RawClient) -> None:
+    beginning.ask("a", "initialize", initialize())
+    beginning.notify("notifications/initialized")
+    beginning.ask("b", "tools/list")
+    beginning.ask("c", "tools/call", {"name": "trial_caller", "arguments": {}})
+    beginning.ask("d", "ping")
+    beginning.answer_to("a")
+    beginning.answer_to("b")
+    beginning.answer_to("d")
+    assert not [message for message in beginning.unread() if message.get("id") == "c"]
+    assert "face=bridge" in beginning.answer_to("c")["result"]["content"][0]["text"]
+    assert beginning.unread() == []
 
 
-def test_the_answer_to_the_replayed_greeting_stays_inside(client: RawClient) -> None:
-    client.greet()
-    client.call(1, "trial_caller")
-    assert client.unread() == []
+def test_the_answer_to_the_replayed_greeting_stays_inside(beginning: RawClient) -> None:
+    beginning.greet()
+    beginning.call(1, "trial_caller")
+    assert beginning.unread() == []
 
 
 def test_a_second_greeting_is_answered_again(client: RawClient) -> None:
@@ -195,15 +204,15 @@ def test_three_megabytes_in_one_line_are_read(client: RawClient) -> None:
     assert told["isError"]
 
 
-def test_nothing_that_a_tool_prints_reaches_the_client(client: RawClient) -> None:
-    client.greet()
-    assert client.call(1, "trial_noisy")["content"][0]["text"].startswith("quiet")
-    client.process.stdin.close()
-    client.seconds_to_end()
-    wait_until(lambda: b"stray child" in client.stderr)
-    assert client.noise == []
+def test_nothing_that_a_tool_prints_reaches_the_client(beginning: RawClient) -> None:
+    beginning.greet()
+    assert beginning.call(1, "trial_noisy")["content"][0]["text"].startswith("quiet")
+    beginning.process.stdin.close()
+    beginning.seconds_to_end()
+    wait_until(lambda: b"stray child" in beginning.stderr)
+    assert beginning.noise == []
     for kind in (b"text", b"print", b"bytes"):
-        assert b"stray " + kind in client.stderr
+        assert b"stray " + kind in beginning.stderr
 
 
 def test_calls_run_side_by_side(client: RawClient, tmp_path: Path) -> None:
@@ -225,7 +234,7 @@ def test_a_cancelled_call_is_not_answered_and_holds_up_nothing(client: RawClient
     assert client.unread() == []
 
 
-def test_a_call_that_was_cancelled_before_the_sdk_was_there_never_starts(client: RawClient, tmp_path: Path) -> None:
+def test_a_call_that_was_cancelled_before_the_sdk_was_there_never_starts(beginning: RawClient, tmp_path: Path) -> None:
     started = tmp_path / "started"
     arguments = {"until": str(tmp_path / "never"), "started": str(started)}
     slow = {"id": "slow", "method": "tools/call", "params": {"name": "trial_waits", "arguments": arguments}}
@@ -235,8 +244,8 @@ def test_a_call_that_was_cancelled_before_the_sdk_was_there_never_starts(client:
         {"method": "notifications/cancelled", "params": {"requestId": "slow"}},
     ]
     # In one write: on a busy machine the SDK could else be there between the call and its cancellation.
-    client.send(b"\n".join(json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages))
-    client.call(1, "trial_caller")
+    beginning.send(b"\n".join(json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages))
+    beginning.call(1, "trial_caller")
     assert not started.exists()
 
 
@@ -248,10 +257,10 @@ def test_the_bridge_ends_when_its_input_does(client: RawClient) -> None:
     assert client.process.returncode == 0
 
 
-def test_the_bridge_ends_when_its_input_does_before_the_sdk_is_there(client: RawClient) -> None:
-    client.request(1, "initialize", initialize())
-    client.process.stdin.close()
-    assert client.seconds_to_end() < ENDS_WITHIN_S
+def test_the_bridge_ends_when_its_input_does_before_the_sdk_is_there(beginning: RawClient) -> None:
+    beginning.request(1, "initialize", initialize())
+    beginning.process.stdin.close()
+    assert beginning.seconds_to_end() < ENDS_WITHIN_S
 
 
 @pytest.mark.parametrize("plain", ["", "1"])
@@ -282,7 +291,7 @@ def test_a_call_that_goes_on_after_the_input_ended_is_answered_with_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRIDGE_TRIAL_GRACE_S", "0.3")
-    with RawClient([*TRIAL, "--data-dir", str(tmp_path / "data")], cwd=tmp_path) as client:
+    with RawClient.forked(["--data-dir", str(tmp_path / "data")], cwd=tmp_path) as client:
         client.greet()
         for request_id in ("slow", 7):
             started_call(client, tmp_path, request_id)
@@ -362,7 +371,7 @@ def test_starting_the_bridge_creates_no_data_dir(client: RawClient, tmp_path: Pa
     ("profile", "has_delete"), [("core", False), ("full", True), ("memory_query, memory_delete_page", True)]
 )
 def test_a_profile_selects_the_tools(tmp_path: Path, profile: str, has_delete: bool) -> None:
-    with RawClient([*TRIAL, f"--profile={profile}"], cwd=tmp_path) as client:
+    with RawClient.forked([f"--profile={profile}"], cwd=tmp_path) as client:
         client.greet()
         names = [tool["name"] for tool in client.request(1, "tools/list")["result"]["tools"]]
         assert "memory_query" in names
@@ -375,8 +384,8 @@ def test_a_profile_selects_the_tools(tmp_path: Path, profile: str, has_delete: b
 @pytest.mark.parametrize(
     "words", [["--profile", "no_such"], ["--port", "80"], ["--data-dir"], ["--project="], ["serve"]]
 )
-def test_a_wrong_command_line_ends_with_two_and_one_line(words: list[str]) -> None:
-    told = subprocess.run([*TRIAL, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def test_a_wrong_command_line_ends_with_two_and_one_line(tmp_path: Path, words: list[str]) -> None:
+    told = forked.run([*WORDS, *words], cwd=tmp_path, main=bridge_trial.main)
     assert told.returncode == 2
     assert told.stdout == ""
     assert len(told.stderr.splitlines()) == 1

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cli_room import Room
 
+from ai_memory import hook_outbox
 from ai_memory.bridge.calls import Pins, Place
 from ai_memory.hook_places import session_uuid
 from ai_memory.model import Caller
@@ -18,8 +19,9 @@ THREAD = "thread 7 / café"
 
 
 @pytest.fixture
-def zed(room: Room) -> Room:
-    """A data dir whose drain seems at work: no turn starts one."""
+def zed(room: Room, monkeypatch: pytest.MonkeyPatch) -> Room:
+    """A data dir whose drain seems at work: no turn starts one, and none waits for what that drain may write."""
+    monkeypatch.setattr(hook_outbox, "WAIT_S", 0.0)
     room.ok("init")
     (room.data_dir / "locks").mkdir(exist_ok=True)
     (room.data_dir / "locks" / "drain.beat").touch()

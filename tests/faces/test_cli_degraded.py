@@ -1,6 +1,8 @@
 """What is broken or missing around the memory is said by every command that could show it, and stops no other."""
 
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -204,7 +206,9 @@ def test_what_an_editor_prints_stays_out_of_the_answer(room: Room, tmp_path: Pat
     editor.write_text('#!/bin/sh\necho "drawing the screen"\necho more >>"$1"\n')
     editor.chmod(0o755)
     # Without a terminal, for which stderr stands in.
-    done = room.process("edit", "notes/a.md", "--json", env={"VISUAL": str(editor)}, start_new_session=True)
+    command = [sys.executable, "-m", "ai_memory", "edit", "notes/a.md", "--json"]
+    settings = {"env": {**os.environ, "VISUAL": str(editor)}, "capture_output": True, "text": True, "timeout": 60}
+    done = subprocess.run(command, cwd=room.checkout, start_new_session=True, **settings)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("{")
     assert len(done.stdout.splitlines()) == 1

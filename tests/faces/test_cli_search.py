@@ -335,23 +335,33 @@ def test_what_is_left_out_is_counted_and_a_missing_page_is_a_fault(chain: Room) 
 # --- whatever the driver ---
 
 WITHOUT = "import sys; sys.modules['pysqlite3'] = None; sys.modules['pysqlite3.dbapi2'] = None; "
-RUN = "from ai_memory.store import driver; from ai_memory.__main__ import main; code = main({words!r}); sys.stderr.write(driver.DRIVER_NAME); sys.exit(code)"  # noqa: E501
+RUN = """
+from ai_memory.store import driver
+from ai_memory.__main__ import main
+for words in {calls!r}:
+    if code := main(words):
+        sys.exit(code)
+sys.stderr.write(driver.DRIVER_NAME)
+"""
 
 
-def answers(room: Room, words: list[str], *, hidden: bool) -> "tuple[str, object]":
-    code = (WITHOUT if hidden else "import sys; ") + RUN.format(words=[*words, "--json"])
+def answers(room: Room, calls: list[list[str]], *, hidden: bool) -> "tuple[str, list[object]]":
+    """Name of the library that was used, and what it answered to each call."""
+    code = (WITHOUT if hidden else "import sys; ") + RUN.format(calls=calls)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=room.checkout, env=os.environ, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    return done.stderr.splitlines()[-1], json.loads(done.stdout)
+    return done.stderr.splitlines()[-1], [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_an_answer_is_the_same_with_either_sqlite_library(shelf: Room) -> None:
     shelf.ok("write-page", "-p", "notes/ja.md", "-b", "# データ\n\n古い表を削除します。 heron [[notes/kettle]]")
-    for words in (["heron"], ["古い表"], ["heron", "AND", "kettle"], ["notes/kettle.md"], ["the", "heron", "sleeps?"]):
-        own, answer = answers(shelf, ["search", *words], hidden=False)
-        other, same = answers(shelf, ["search", *words], hidden=True)
-        assert other.endswith("sqlite3")
-        assert answer == same
-        assert own.endswith("pysqlite3") or own == other
+    asked = (["heron"], ["古い表"], ["heron", "AND", "kettle"], ["notes/kettle.md"], ["the", "heron", "sleeps?"])
+    calls = [["search", *words, "--json"] for words in asked]
+    own, told = answers(shelf, calls, hidden=False)
+    other, same = answers(shelf, calls, hidden=True)
+    assert other.endswith("sqlite3")
+    assert told == same
+    assert len(told) == len(calls)
+    assert own.endswith("pysqlite3") or own == other

@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from cli_room import Room
 
@@ -44,13 +44,12 @@ def outbox(room: Room) -> Outbox:
     return Outbox(DataDir(room.data_dir))
 
 
-def start(command: list[str], room: Room, **more: Any) -> "subprocess.Popen[bytes]":
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=room.checkout, **pipes, **more)
+def start(room: Room, *words: str) -> forked.Process:
+    return forked.Process(list(words), cwd=room.checkout)
 
 
-def accept_command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "ai_memory", "handoff", "accept", *words, "--json"]
+def accept_words(*words: str) -> list[str]:
+    return ["handoff", "accept", *words, "--json"]
 
 
 def test_what_is_handed_over_is_a_page_and_an_entry_for_every_folder_and_the_project(room: Room) -> None:
@@ -120,8 +119,8 @@ def test_a_call_that_is_repeated_makes_no_second_handoff(room: Room) -> None:
 def test_of_six_that_take_at_once_exactly_one_is_given_it(room: Room, is_named: bool) -> None:
     identifier = begin(room)
     words = [identifier[:12]] if is_named else []
-    racers = [start(accept_command(*words), room) for _ in range(6)]
-    answers = [json.loads(racer.communicate(timeout=60)[0]) for racer in racers]
+    racers = [start(room, *accept_words(*words)) for _ in range(6)]
+    answers = [json.loads(racer.communicate()[0]) for racer in racers]
     won = [answer for answer in answers if answer["ok"] and answer["status"] == "claimed"]
     assert len(won) == 1
     lost = [answer for answer in answers if answer is not won[0]]
@@ -137,15 +136,11 @@ def test_of_six_that_take_at_once_exactly_one_is_given_it(room: Room, is_named: 
 def test_a_starting_session_and_a_person_who_take_at_once_get_it_once(room: Room, turn: int) -> None:
     identifier = begin(room)
     payload = {"session_id": f"s-{turn}", "cwd": str(room.checkout), "source": "startup"}
-    hook = [sys.executable, "-I", "-S", str(HOOK), "--data-dir", str(room.data_dir), "--event", "session-start"]
-    commands = [[*hook, "--agent", "claude-code"], accept_command()]
-    racers = [start(command, room) for command in (commands if turn % 2 else reversed(commands))]
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write(json.dumps({"hook_event_name": "SessionStart"} | payload).encode())
-        racer.stdin.close()
-        racer.stdin = None
-    said = [racer.communicate(timeout=60)[0].decode() for racer in racers]
+    hook = ["hook", "--data-dir", str(room.data_dir), "--event", "session-start", "--agent", "claude-code"]
+    calls = [hook, accept_words()]
+    racers = [start(room, *words) for words in (calls if turn % 2 else reversed(calls))]
+    content = json.dumps({"hook_event_name": "SessionStart"} | payload).encode()
+    said = [racer.communicate(content)[0].decode() for racer in racers]
     assert sum(SUMMARY in text for text in said) == 1
     room.ok("drain", "--wait")
     assert identifier not in outbox(room).open_handoffs()

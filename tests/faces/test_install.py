@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,9 +83,38 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "my home", Path(script), tmp_path / "wheels")
 
 
-def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine) -> None:
+PYTHON = """#!/bin/sh
+case "$1" in
+-c) exec '{real}' -c 'import sys; sys.executable = sys.argv[1]; exec(sys.argv[2])' "$0" "$2" ;;
+esac
+{made}
+"""
+"""A Python that names itself, and makes environments in a way of its own."""
+COPIED = """[ -d '{folder}' ] || '{real}' -m venv '{folder}' || exit 1
+exec cp -a '{folder}/.' "$3"
+"""
+"""One environment is made, which takes five seconds, and the others are its copies."""
+PRETENDED = """case "$*" in
+"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+*) echo "asked: $*"; exit 1 ;;
+esac
+"""
+
+
+def python_first(folder: Path, made: str) -> str:
+    """A search path on which that Python comes first."""
+    folder.mkdir()
+    program = folder / "python3.14"
+    made = made.format(folder=folder / "made", real=sys.executable)
+    program.write_text(PYTHON.format(real=sys.executable, made=made))
+    program.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine, tmp_path: Path) -> None:
     """One long story, since each environment takes seconds to make."""
-    first = machine.run()
+    path = python_first(tmp_path / "copied", COPIED)
+    first = machine.run(PATH=path)
     assert first.returncode == 0, first.stderr
     assert machine.say("x") == f"ai-memory 1.0 {machine.app}/current/bin/python x"
     assert "Installed: ai-memory 1.0" in first.stdout
@@ -97,7 +127,7 @@ def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine) -> N
     make_wheel(machine.wheels, "2.0")
     memory.mkdir()
     (memory / "state.db").write_text("kept")
-    second = machine.run("--extras", "embed,llm", PATH=f"{machine.command.parent}{os.pathsep}{os.environ['PATH']}")
+    second = machine.run("--extras", "embed,llm", PATH=f"{machine.command.parent}{os.pathsep}{path}")
     assert second.returncode == 0, second.stderr
     assert "ai-memory[embed,llm]" in second.stdout
     assert "export PATH" not in second.stdout
@@ -107,7 +137,7 @@ def test_an_install_an_upgrade_a_failure_and_an_uninstall(machine: Machine) -> N
     assert present != former
 
     make_wheel(machine.wheels, "3.0", starts=False)
-    third = machine.run()
+    third = machine.run(PATH=path)
     assert third.returncode == 1
     assert "does not start" in third.stderr
     assert machine.say() == f"ai-memory 2.0 {machine.app}/current/bin/python"
@@ -194,14 +224,16 @@ def test_every_shell_reads_the_script(shell: str) -> None:
 
 
 def test_it_installs_the_checkout_it_stands_in(machine: Machine, tmp_path: Path) -> None:
-    """Stopped before pip by a python that only pretends: what it is asked to install is what counts."""
+    """Stopped at pip by a Python that only pretends: what it is asked to install is what counts."""
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     shutil.copy(ROOT / "pyproject.toml", checkout)
     shutil.copy(SCRIPT, checkout)
-    done = Machine(machine.home, checkout / "install.sh", machine.wheels).run("--extras", "llm")
+    path = python_first(tmp_path / "pretended", PRETENDED)
+    done = Machine(machine.home, checkout / "install.sh", machine.wheels).run("--extras", "llm", PATH=path)
     assert f"Installing {checkout.resolve()}[llm]" in done.stdout
-    assert done.returncode == 1, "an empty checkout cannot be built"
+    assert f"asked: -m pip install --quiet {checkout.resolve()}[llm]" in done.stdout
+    assert done.returncode == 1
     assert not machine.app.exists()
 
 

@@ -5,11 +5,11 @@ Operations are taken from their table, and their parameters from their signature
 
 import contextlib
 import json
+import os
 import random
 import sqlite3
 import string
 import subprocess
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from cli_room import Room
+from hook_forge import forge
 
 from ai_memory.errors import MemoryFault
 from ai_memory.hook_harnesses import KINDS
@@ -155,8 +156,9 @@ def test_no_field_of_a_payload_brings_a_secret_to_the_disk(room: Room, memory: M
     for number, payload in enumerate(payloads):
         for event in KINDS if number < 2 else ("user-prompt", "post-tool-use"):
             (room.data_dir / "locks" / "drain.beat").touch()
-            words = [sys.executable, "-I", "-S", str(HOOK), "--data-dir", str(room.data_dir), "--agent", "codex"]
-            subprocess.run([*words, "--event", event], input=json.dumps(payload).encode(), check=True, timeout=60)
+            words = ["--data-dir", str(room.data_dir), "--agent", "codex", "--event", event]
+            code, _, _ = forge().run(words, json.dumps(payload).encode(), env=os.environ, cwd=room.checkout)
+            assert code == 0
     assert found_in(room.data_dir, secret) == []
     (room.data_dir / "locks" / "drain.beat").unlink()
     done = room.process("drain", "--data-dir", str(room.data_dir))

@@ -10,9 +10,9 @@ from crash_driver import Forge
 from wiki_room import WikiRoom
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def forge() -> Iterator[Forge]:
-    """Processes that can be killed at any step; one interpreter for all tests of a file."""
+    """Processes that can be killed at any step; one interpreter for all tests that this process runs."""
     with crash_driver.forge() as made:
         yield made
 

@@ -456,9 +456,7 @@ def copy_of(root: Path, name: str) -> Path:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["loop"]:
-        write_for_ever(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
-    elif sys.argv[1:2] == ["record"]:
+    if sys.argv[1:2] == ["record"]:
         record(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]))
     else:
         _serve()

@@ -1,24 +1,28 @@
 """Several writers, killed from outside at any instant: what one acknowledged is there, and the next one goes on."""
 
-import contextlib
 import random
 import re
 import select
-import subprocess
-import sys
 import time
 from pathlib import Path
 
+import forked
 import pytest
-from crash_driver import DRIVER, applied_changes, assert_in_step, git, memory_at, page, pages, ref, start
+from crash_driver import applied_changes, assert_in_step, git, memory_at, page, pages, ref, start, write_for_ever
 
 SEED = 20_261_130
 WRITERS = 3
 
 
-def writer(root: Path, said: Path, name: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(DRIVER), "loop", str(root), str(said), name]
-    return subprocess.Popen(command, stdout=subprocess.PIPE)
+def write_on(words: list[str]) -> int:
+    """What a writer does until it is killed."""
+    root, said, name = words
+    write_for_ever(Path(root), Path(said), name)
+    return 0
+
+
+def writer(root: Path, said: Path, name: str) -> forked.Process:
+    return forked.Process([str(root), str(said), name], cwd=root.parent, main=write_on)
 
 
 def said_by(said: Path) -> dict[str, str]:
@@ -48,12 +52,9 @@ def kill_writers(root: Path, kills: int, *, seed: int) -> dict[str, str]:
     return said_by(said)
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
-    process.wait(30)
-    assert process.stdout is not None
-    process.stdout.close()
+def _kill(process: forked.Process) -> None:
+    process.kill()
+    process.communicate()
 
 
 def assert_nothing_is_lost(root: Path, acknowledged: dict[str, str]) -> None:

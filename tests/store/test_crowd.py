@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from lock_watch import before, environment, overtaking, turns
 from wiki_room import WikiRoom
@@ -41,30 +42,29 @@ class Crowd:
     seconds: dict[str, list[float]] = field(default_factory=dict)
     deadline: float = field(default_factory=lambda: time.monotonic() + DEADLINE_S)
 
-    def run(self, *words: str) -> None:
+    def forge(self) -> forked.Forge:
+        """Where one of the crowd starts its commands."""
+        return forked.Forge(environment(self.watch))
+
+    def run(self, forge: forked.Forge, *words: str) -> None:
         """One command of a person or a script."""
-        command = [sys.executable, "-m", "ai_memory", "--data-dir", str(self.room.data_dir.root), *words]
         began = time.monotonic()
-        done = subprocess.run(
-            command,
-            cwd=self.checkout,
-            env=environment(self.watch),
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-        )
+        root = ("--data-dir", str(self.room.data_dir.root))
+        command = [*words, *root] if words[0] == "drain" else [*root, *words]
+        done = forge.run(command, cwd=self.checkout, timeout_s=DEADLINE_S)
         self.seconds.setdefault(words[0], []).append(time.monotonic() - began)
         if done.returncode:
             self.refused.append(f"{words}: {done.returncode} {done.stderr}")
 
     def write(self, name: str, count: int) -> None:
         """New pages, and lines at the end of the one page that everybody writes to."""
-        for number in range(count):
-            mark = f"mark-{name}-{number}"
-            self.run("write-page", "--path", f"crowd/{mark}.md", "--body", f"{mark}\n")
-            self.run("append", "--path", "crowd/shared.md", "--body", f"line-{mark}-end")
-            self.pages.add(mark)
-            self.appended.add(f"line-{mark}-end")
+        with self.forge() as forge:
+            for number in range(count):
+                mark = f"mark-{name}-{number}"
+                self.run(forge, "write-page", "--path", f"crowd/{mark}.md", "--body", f"{mark}\n")
+                self.run(forge, "append", "--path", "crowd/shared.md", "--body", f"line-{mark}-end")
+                self.pages.add(mark)
+                self.appended.add(f"line-{mark}-end")
 
     def serve(self, name: str, count: int) -> None:
         """A bridge, asked by a client that queries and writes in turn."""
@@ -85,8 +85,10 @@ class Crowd:
                 self.pages.add(mark)
 
     def drain(self, is_over: Callable[[], bool]) -> None:
-        while not is_over():
-            self.run("drain")
+        with self.forge() as forge:
+            while not is_over():
+                self.run(forge, "drain")
+                threading.Event().wait(0.2)  # else nothing but drains would run
 
     def hook(self, event: str, payload: dict[str, object]) -> "subprocess.Popen[bytes]":
         words = [sys.executable, "-I", "-S", str(HOOK), "--data-dir", str(self.room.data_dir.root)]
@@ -172,7 +174,8 @@ def crowd(room: WikiRoom) -> Crowd:
     watch = room.root / "watch"
     watch.mkdir()
     made = Crowd(room, checkout, watch)
-    made.run("write-page", "--path", "crowd/shared.md", "--body", "# The till\n")
+    with made.forge() as forge:
+        made.run(forge, "write-page", "--path", "crowd/shared.md", "--body", "# The till\n")
     assert made.refused == []
     return made
 
@@ -207,8 +210,9 @@ def all_at_once(crowd: Crowd, *, writes: int, calls: int, sessions: int, tools: 
     for thread in (*workers, drain):
         thread.join(max(1, crowd.deadline - time.monotonic()))
         assert not thread.is_alive()
-    crowd.run("drain")
-    crowd.run("drain")  # what a drain that a hook started still held when ours came
+    with crowd.forge() as forge:
+        crowd.run(forge, "drain")
+        crowd.run(forge, "drain")  # what a drain that a hook started still held when ours came
 
     told = {name: f"max {max(seconds):.2f} s of {len(seconds)}" for name, seconds in sorted(crowd.seconds.items())}
     print(f"{waiting_told(crowd)}; whole calls: {told}")

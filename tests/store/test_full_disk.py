@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from in_process import run
 from wiki_room import WikiRoom, ref
 
+from ai_memory.__main__ import main
 from ai_memory.store import driver
 
 COMMANDS = (
@@ -136,9 +139,14 @@ def test_a_limit_of_the_shell_on_the_size_of_files_is_named(room: WikiRoom, size
     body = room.root / "body.md"
     body.write_text("# Long\n\n" + "".join(f"{number:x} " for number in range(45_000)) + "\n")
     words = ["write-page", "notes/long.md", "--file", str(body), "--workspace", "default", "--project", "shop"]
-    command = [sys.executable, "-m", "ai_memory", "--data-dir", str(room.data_dir.root), *words]
-    limited = ["bash", "-c", f'ulimit -f {size_kib}; exec "$@"', "bash", *command]
-    done = subprocess.run(limited, cwd=room.root, capture_output=True, text=True, timeout=60)
+    command = ["--data-dir", str(room.data_dir.root), *words]
+
+    def limited(words: list[str]) -> int:
+        """As `ulimit -f` leaves it to what the shell starts."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size_kib << 10, size_kib << 10))
+        return main(words)
+
+    done = forked.run(command, cwd=room.root, main=limited)
     assert done.returncode in (0, 1), done
     assert "Traceback" not in done.stderr
     if done.returncode:
@@ -146,6 +154,6 @@ def test_a_limit_of_the_shell_on_the_size_of_files_is_named(room: WikiRoom, size
         assert "Nothing was written" in done.stderr
     elif "note:" in done.stderr:
         assert "ulimit -f" in done.stderr, done
-    assert subprocess.run(command, cwd=room.root, capture_output=True, timeout=60).returncode == 0
+    assert forked.run(command, cwd=room.root).returncode == 0
     assert room.text("notes/long.md") == body.read_text()
     room.assert_in_step()

@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
+import forked
 import pytest
 from crash_driver import assert_in_step, memory_at, page, pages, ref, start
 from wiki_room import NOON_US, SECOND_US, WikiRoom
@@ -62,22 +62,11 @@ def test_a_data_dir_that_was_copied_to_another_machine_goes_on_there(tmp_path: P
 
 def test_eight_processes_that_start_at_once_make_one_data_dir(tmp_path: Path) -> None:
     root = tmp_path / "data"
-    begin = threading.Barrier(8)
-    ended: list[tuple[int, str]] = []
-
-    def write(number: int) -> None:
-        words = [sys.executable, "-m", "ai_memory", "--data-dir", str(root), "--lock-timeout", "60", "write-page"]
-        place = ["--workspace", "default", "--project", "crash"]
-        begin.wait(30)
-        done = subprocess.run([*words, f"{number}.md", "-b", f"# {number}", *place], capture_output=True, timeout=120)
-        ended.append((done.returncode, done.stderr.decode()))
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [code for code, _ in ended] == [0] * 8, ended
+    words = ["--data-dir", str(root), "--lock-timeout", "60", "write-page", "--workspace", "default"]
+    words += ["--project", "crash"]
+    writers = [forked.Process([*words, f"{at}.md", "-b", f"# {at}"], cwd=tmp_path) for at in range(8)]
+    errors = [writer.communicate(timeout_s=120)[1] for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * 8, errors
     assert sorted(pages(root)) == [ref(f"{number}.md").git_path for number in range(8)]
     assert_in_step(root)
 

@@ -86,7 +86,7 @@ MADE_OF_WORDS = {
 }
 """Modules with a call whose pattern is made of words as it runs, and what it is made of."""
 SHAPED = {"ai_memory.scrub": 0, "ai_memory.text.declarations": int(re.IGNORECASE)}
-"""Modules that begin so keep patterns as texts in tables, and compile each when it is needed, with these flags."""
+"""Modules that begin so keep patterns as texts in tables, and compile each with these flags when it is needed."""
 
 
 @cache
@@ -95,23 +95,19 @@ def patterns() -> dict[Asked, str]:
     found: dict[Asked, str] = {}
     for name in modules():
         at_one_place = anchored(name)
+        shaped = [flags for beginning, flags in SHAPED.items() if name.startswith(beginning)]
         for call in calls(name):
             try:
                 pattern = evaluated(name, call.args[0])
             except NameError:
-                assert name in MADE_OF_WORDS or shaped(name) is not None, f"{name}:{call.lineno}"
+                assert name in MADE_OF_WORDS or shaped, f"{name}:{call.lineno}"
                 continue
             if isinstance(pattern, str | bytes):
                 found[pattern, flags_of(name, call), call.lineno in at_one_place] = name
-        if (flags := shaped(name)) is not None:
+        for flags in shaped:
             texts = texts_in(list(vars(modules()[name]).values()))
             found |= dict.fromkeys(((one, flags, False) for one in texts), name)
     return found
-
-
-def shaped(name: str) -> int | None:
-    """The flags of a module that keeps its patterns in tables."""
-    return next((flags for begin, flags in SHAPED.items() if name.startswith(begin)), None)
 
 
 def texts_in(values: object) -> Iterator[str]:

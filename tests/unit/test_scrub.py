@@ -152,13 +152,20 @@ def test_hashes_ids_lock_files_and_images_stay_as_they_are() -> None:
     assert scrub(text) == text
 
 
+LENGTH = 80_000
+"""Long enough to tell: a pattern that looks through the rest of the text at each sign takes 5 s CPU (2026-12-01)."""
+
+
+def scrubbing_s(text: str) -> float:
+    started = time.process_time()
+    scrub(strip_private(text))
+    return time.process_time() - started
+
+
 @pytest.mark.parametrize("filler", ["a", "-", "_", ".", "/", " ", "\n", '"', "\\", "=", ":", "A1", "aB3_", "€"])
-def test_a_megabyte_of_anything_is_scrubbed_in_a_moment(filler: str) -> None:
+def test_a_long_text_of_anything_is_scrubbed_in_a_moment(filler: str) -> None:
     for lead in ("", "password=", "-----BEGIN PRIVATE KEY-----", "Bearer ", "://a:", "eyJ"):
-        text = lead + filler * (1_000_000 // len(filler))
-        started = time.process_time()
-        scrub(strip_private(text))
-        assert time.process_time() - started < 5, (lead, filler)
+        assert scrubbing_s(lead + filler * (LENGTH // len(filler))) < 0.4, lead
 
 
 HOSTILE = [
@@ -187,26 +194,20 @@ HOSTILE = [
 LITERALS = sorted({*TOKENS, *(literal for _, literals, _ in (*DENSE, *FLAGS, *HEADERS) for literal in literals)})
 
 
-def scrubbing_s(text: str) -> float:
-    started = time.process_time()
-    scrub(strip_private(text))
-    return time.process_time() - started
-
-
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_long_row_of_beginnings_is_scrubbed_in_linear_time(piece: str) -> None:
-    assert scrubbing_s(piece * (250_000 // len(piece))) < 5
+    assert scrubbing_s(piece * (LENGTH // len(piece))) < 1.6
 
 
 def test_no_literal_of_a_pattern_costs_more_the_longer_the_text() -> None:
-    slow = {one: spent for one in LITERALS if (spent := scrubbing_s(one * (100_000 // len(one)))) > 2}
+    slow = {one: spent for one in LITERALS if (spent := scrubbing_s(one * (LENGTH // len(one)))) > 1.6}
     assert slow == {}
 
 
 @settings(max_examples=3)
 @given(st.lists(st.sampled_from([*HOSTILE, *LITERALS, *"aA1=:-_.\\\"'/ \n"]), min_size=1, max_size=5).map("".join))
-def test_a_megabyte_of_any_pattern_of_beginnings_is_scrubbed_within_a_deadline(piece: str) -> None:
-    assert scrubbing_s(piece * (1_000_000 // len(piece))) < 20
+def test_a_long_text_of_any_pattern_of_beginnings_is_scrubbed_within_a_deadline(piece: str) -> None:
+    assert scrubbing_s(piece * (250_000 // len(piece))) < 5
 
 
 def test_own_patterns_redact_and_the_allow_list_spares_single_matches() -> None:
