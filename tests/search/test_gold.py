@@ -38,6 +38,8 @@ class Scored:
     gold: LabelledSet
     ours: Mapping[str, Mapping[str, float]]
     plain: Mapping[str, Mapping[str, float]]
+    ungated: Mapping[str, float]
+    """Ours, made to answer everything."""
     statuses: Counter[str]
     """Of the questions without answer."""
 
@@ -54,7 +56,8 @@ def scored() -> Scored:
         rankings.append(figures | {WHOLE: figures_of(asked)})
     without = [one for one in gold.questions if not one.gold]
     statuses = Counter(trial.ask(one, may_abstain=True).status for one in without)
-    return Scored(gold, *rankings, statuses)
+    ungated = figures_of(ask_all(trial.find(may_abstain=False), gold.questions))
+    return Scored(gold, *rankings, ungated, statuses)
 
 
 def test_the_set_is_as_large_and_as_mixed_as_it_must_be(scored: Scored) -> None:
@@ -80,3 +83,8 @@ def test_the_engine_is_no_worse_than_plain_full_text(scored: Scored, name: str) 
 def test_questions_without_answer_are_refused_or_told_to_be_answered_in_part_as_before(scored: Scored) -> None:
     assert scored.ours["unanswerable"]["false_answers"] <= MOST_FALSE_ANSWERS
     assert scored.statuses["ok"] / scored.statuses.total() <= MOST_UNTOLD
+
+
+def test_refusing_costs_no_answer_that_there_is(scored: Scored) -> None:
+    for figure in ("any@1", "any@10", "all@10", "ndcg@10"):
+        assert scored.ours[WHOLE][figure] == scored.ungated[figure], figure
