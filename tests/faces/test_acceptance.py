@@ -1,7 +1,8 @@
 """What facts and honest answers were promised to do, each told once through the public commands.
 
-The promises about questions without an answer are held in `tests/search/test_gold.py`, the one about speed among
-100,000 passages by `tests/bench/bench_store.py query` (a test measures no time).
+What is promised of questions without an answer is in `tests/search/test_gold.py`; that leaving out common words costs
+no answer, in `tests/search/test_common_words.py`. How quick that is among 100,000 passages is measured by
+`tests/bench/bench_store.py query`: a test measures no time.
 """
 
 import hashlib
@@ -64,16 +65,17 @@ def test_what_was_observed_must_be_there_to_the_letter_and_what_was_said_to_the_
 
 
 @pytest.mark.parametrize(
-    ("command", "rows", "text"), [("context", "items", "statement"), ("search", "hits", "snippet")]
+    ("command", "rows", "text", "room_bytes"),
+    [("context", "items", "statement", "512"), ("search", "hits", "snippet", "300")],
 )
 def test_a_first_hit_larger_than_the_room_is_shortened_and_marked(
-    room: Room, command: str, rows: str, text: str
+    room: Room, command: str, rows: str, text: str, room_bytes: str
 ) -> None:
     long = f"{MONDAYS}, " + "since the ledger is closed then and the team is there, " * 40
     room.ok("write-page", "decisions/till.md", "-b", f"# The till\n\n{long}")
     new(room, f"Finance says: {long}")
     whole = room.json(command, MONDAYS, "--max-bytes", "30000")
-    answer = room.json(command, MONDAYS, "--max-bytes", "600")
+    answer = room.json(command, MONDAYS, "--max-bytes", room_bytes)
     assert (whole["status"], answer["status"]) == ("ok", "partial")
     [hit] = answer[rows]
     assert hit["path"] == whole[rows][0]["path"]
