@@ -198,7 +198,7 @@ def search(
     return Found(
         scope=scope,
         query=query,
-        status=found.status,
+        status="partial" if packed != rows[:limit] and found.status == "ok" else found.status,
         hits=packed,
         raw_hits=_raw_packed(seen, room) if room else seen,
         legs=found.legs,

@@ -1,18 +1,22 @@
 """Labelled sets of questions, and how well a ranking answers them. Pure, but for reading the set's two files.
 
 *Shape* of a set: a folder with `corpus.jsonl` (`id, text`, and `group`, `title` where there are any) and
-`queries.jsonl` (`id, text, gold: {document id: grade}`, and `group`, `cat`). A query looks in its group only; one
-without gold has no answer.
+`queries.jsonl` (`id, text, gold: {document id: grade}`, and `group`, `cat`, `as_of`). A query looks in its group only;
+one without gold has no answer, one with `as_of` asks for what held then. A document may have a `path` and the
+frontmatter of its page in `meta`.
 """
 
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_memory.errors import MemoryFault, echo
+from ai_memory.text.names import check_page_path
+from ai_memory.text.times import parse_time
 
 DEPTHS = (1, 5, 10)
 DEPTH = 10
@@ -25,6 +29,10 @@ class Document:
     group: str
     title: str
     text: str
+    path: str = ""
+    """Of the page; without one it is a note whose path tells nothing."""
+    meta: Mapping[str, object] = field(default_factory=dict)
+    """The page's frontmatter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Question:
     text: str
     gold: Mapping[str, float]
     """Document id → grade; empty for a question without answer."""
+    as_of_us: int | None = None
+    """Asks for what held then; without it whatever there is may answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +67,15 @@ Find = Callable[[Question], Answer]
 def read_set(folder: Path, *, limit: int = 0) -> LabelledSet:
     """The set of a folder; with `limit` only its first questions. Errors: MemoryFault naming file and line."""
     documents = tuple(
-        Document(row.text("id"), row.word("group"), row.word("title"), row.text("text"))
+        Document(row.text("id"), row.word("group"), row.word("title"), row.text("text"), row.path(), row.meta())
         for row in _rows(folder / "corpus.jsonl")
     )
     known = {(one.group, one.id) for one in documents}
+    twice = [key for key, count in Counter((one.group, one.path) for one in documents if one.path).items() if count > 1]
+    if twice:
+        raise MemoryFault(f"{folder} has two documents at {echo(twice[0][1])}", hint="a page has one place")
     questions = tuple(
-        Question(row.word("group"), row.word("cat"), row.text("text"), row.gold(known))
+        Question(row.word("group"), row.word("cat"), row.text("text"), row.gold(known), row.as_of_us())
         for row in _rows(folder / "queries.jsonl")
     )
     if not documents or not questions:
@@ -85,6 +98,30 @@ class _Row:
 
     def word(self, key: str) -> str:
         return self.text(key) if self.fields.get(key) else ""
+
+    def path(self) -> str:
+        """The document's place in its project, "" where the set does not say."""
+        told = self.word("path")
+        try:
+            return check_page_path(told) if told else ""
+        except MemoryFault as fault:
+            raise self.fault(f"has a path that no page may have: {fault.message}") from fault
+
+    def meta(self) -> Mapping[str, object]:
+        told = self.fields.get("meta") or {}
+        if not isinstance(told, dict):
+            raise self.fault("has a meta that is no object")
+        return told
+
+    def as_of_us(self) -> int | None:
+        """The instant it asks about. Only a date or an instant: "7d" would be another one every day."""
+        told = self.word("as_of")
+        if not told:
+            return None
+        try:
+            return parse_time(told)
+        except MemoryFault as fault:
+            raise self.fault(f"has an as_of that is no day: {echo(told)}") from fault
 
     def gold(self, known: Collection[tuple[str, str]]) -> dict[str, float]:
         """Document id → grade. `known`: (group, id) of each document."""

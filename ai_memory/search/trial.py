@@ -21,7 +21,7 @@ LookUp = Callable[[Sequence[bytes]], dict[bytes, bytes]]
 
 
 class Trial:
-    """The documents as pages, one project a group. Their paths tell nothing about the text."""
+    """The documents as pages, one project a group. Paths that we make up tell nothing about the text."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._projects = {group: f"p{number}" for number, group in enumerate(sorted({one.group for one in documents}))}
@@ -39,9 +39,9 @@ class Trial:
         self.chunks = self._snapshot.counts().chunks
 
     def _file(self, number: int, one: Document) -> index.IndexedFile:
-        project, path = self._projects[one.group], f"notes/{number:06}.md"
+        project, path = self._projects[one.group], one.path or f"notes/{number:06}.md"
         self._ids[project, path] = one.id
-        text = compose({"title": one.title} if one.title else {}, one.text)
+        text = compose({"title": one.title, **one.meta} if one.title else one.meta, one.text)
         content = text.encode("utf-8", "replace")
         return index.IndexedFile(f"default/{project}/{path}", f"{number:040x}", content, 0)
 
@@ -65,21 +65,21 @@ class Trial:
         if project is None:
             return Hits(())
         scopes = (Scope("default", project, ResolvedBy.FLAG),)
-        request = Request((question.text,), scopes, limit=DEPTH, may_abstain=may_abstain)
-        near = self._near(question.text, scopes)
+        wanted = Filter(valid_at_us=question.as_of_us)
+        request = Request((question.text,), scopes, wanted, limit=DEPTH, may_abstain=may_abstain)
         asked = replace(
             request,
-            near=near,
+            near=self._near(question.text, scopes, wanted),
             near_is_multilingual=is_multilingual(self._encoder),
             near_is_english=is_english(self._encoder),
         )
         return answer(self._snapshot, asked)
 
-    def _near(self, text: str, scopes: Sequence[Scope]) -> Sequence[Near]:
+    def _near(self, text: str, scopes: Sequence[Scope], wanted: Filter) -> Sequence[Near]:
         vector = None if self._encoder_id is None else self._look_up_query(text)
         if self._encoder_id is None or vector is None:
             return ()
-        told, given = conditions(Filter(), scopes)
+        told, given = conditions(wanted, scopes)
         return nearest(
             self._snapshot.index, self._encoder_id, vector, conditions=told, parameters=given, limit=NEAR_CHUNKS
         )

@@ -108,6 +108,22 @@ def test_a_question_looks_in_its_own_group(room: Room) -> None:
     assert (answer["any@1"], answer["fts5"]["any@1"]) == (1.0, 1.0)
 
 
+def test_a_question_with_a_day_is_answered_by_what_held_then(room: Room) -> None:
+    turns = [("old", {"valid_to": "2026-03-01", "superseded_by": "f-2"}), ("new", {"valid_from": "2026-03-01"})]
+    documents = [
+        {"id": i, "text": f"The {i} ferry crosses at noon.", "path": f"facts/{i}.md", "meta": meta} for i, meta in turns
+    ]
+    questions = [
+        {"text": "ferry crosses at noon", "as_of": day, "gold": [i], "cat": i}
+        for day, i in (("2026-02-28", "old"), ("2026-03-01T00:00:00Z", "new"))
+    ]
+    (one,) = room.json("bench", "retrieval", "--set", str(write_set(room.checkout / "days", documents, questions)))[
+        "sets"
+    ]
+    assert [one["categories"][i]["any@1"] for i in ("old", "new")] == [1.0, 1.0]
+    assert one["fts5"]["any@1"] == 0.5, "plain FTS5 knows no time"
+
+
 @pytest.mark.parametrize(
     ("documents", "questions", "told"),
     [
@@ -120,6 +136,14 @@ def test_a_question_looks_in_its_own_group(room: Room) -> None:
         (DOCUMENTS, [{"text": "x", "gold": {"heron": "good"}}], "queries.jsonl:1 has a grade that is no number"),
         (DOCUMENTS, [{"text": "x", "gold": 3}], "queries.jsonl:1 has a gold that is neither"),
         (DOCUMENTS, "\n\n", "holds no documents or no questions"),
+        (DOCUMENTS, [{"text": "x", "as_of": "7d"}], "queries.jsonl:1 has an as_of that is no day"),
+        (
+            [{"id": "a", "text": "x", "meta": []}, {"id": "b", "text": "x", "meta": [1]}],
+            QUESTIONS,
+            "2 has a meta that is",
+        ),
+        ([{"id": "a", "text": "x", "path": "../a.md"}], QUESTIONS, "corpus.jsonl:1 has a path that no page may have"),
+        ([{"id": i, "text": "x", "path": "notes/a.md"} for i in "ab"], QUESTIONS, "two documents at 'notes/a.md'"),
     ],
 )
 def test_a_broken_set_names_file_and_line(room: Room, documents: object, questions: object, told: str) -> None:
