@@ -4,7 +4,7 @@ An unreadable file or folder is never taken for a deleted one, a file that is mi
 disappearance asks first.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -138,6 +138,22 @@ def find_edits(
             vanished[path] = first_us if first_us is not None and first_us <= now_us else now_us
     reasons = tuple(f"{path or 'wiki'}: {reason}" for path, reason in sorted(skipped.items()))
     return Edits(changes, vanished, tuple(questions), reasons, len(look.placeholders))
+
+
+def unnamed_projects(wiki: Wiki, head: str | None) -> Iterator[tuple[str, str]]:
+    """Workspace and name of what has pages on the branch and no `_meta.md`, as a person's git commits or pulls it.
+
+    Without one no list shows it, and nothing can give it another name.
+    """
+    for workspace in wiki.folder(head, ""):
+        for project in wiki.folder(head, workspace.decode("utf-8", "surrogateescape")):
+            place = b"/".join((workspace, project)).decode("utf-8", "surrogateescape")
+            if wiki.blob_at(head, f"{place}/{META_NAME}") is not None:
+                continue
+            pages = (ref for path in wiki.files_below(head, place) if (ref := page_ref(path)) is not None)
+            first = next(pages, None)
+            if first is not None and not _refusal(first.git_path):
+                yield first.workspace, first.project
 
 
 def edits_now(data_dir: DataDir, wiki: Wiki, *, now_us: int) -> Edits:

@@ -45,6 +45,8 @@ _NONSENSE = (
 )
 """What the zip library and we raise for bytes that nobody wrote on purpose."""
 
+_ANOTHER = "Name one that `ai-memory backup` made; nothing was touched."
+
 
 class BadArchive(MemoryFault):
     """The archive is damaged, is none that we wrote, or was tampered with. Nothing was touched."""
@@ -173,11 +175,10 @@ def opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
             entries = {entry.filename: entry for entry in archive.infolist()}
             _check_entries(archive, entries, path.stat().st_size)
             yield archive, _manifest(archive, entries)
+    except BadArchive as fault:
+        raise BadArchive(f"{path.name} is no whole backup: {fault.message}", hint=fault.hint or _ANOTHER) from fault
     except _NONSENSE as fault:
-        raise BadArchive(
-            f"{path.name} is no whole backup: {fault}",
-            hint="Name one that `ai-memory backup` made; nothing was touched.",
-        ) from fault
+        raise BadArchive(f"{path.name} is no whole backup: {fault}", hint=_ANOTHER) from fault
 
 
 def _check_entries(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], size_bytes: int) -> None:

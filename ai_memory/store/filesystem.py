@@ -179,6 +179,23 @@ def write_whole(
     Without `sync_name` the bytes survive a power cut, but which of the two versions stands there is left to the
     caller, who syncs the folder later. `touching` is held around each call that changes a name in the folder.
     """
+    temporary = write_beside(path, content, sync=sync, touching=touching)
+    name_whole(temporary, path, touching=touching)
+    if sync and sync_name:
+        sync_folder(path.parent)
+
+
+def write_beside(
+    path: Path,
+    content: bytes,
+    *,
+    sync: bool,
+    touching: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Path:
+    """Write what shall stand at `path` into a dot-file beside it, 0600, and give its name; after a fault there is none.
+
+    Without `sync` sync it before it gets its name: a power cut could leave an empty file there.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     with touching():
@@ -189,10 +206,19 @@ def write_whole(
             if sync:
                 out.flush()
                 os.fsync(out.fileno())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def name_whole(
+    temporary: Path, path: Path, *, touching: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> None:
+    """Let what `write_beside` wrote stand at `path`; where that fails, neither is changed and the dot-file goes."""
+    try:
         with touching():
             temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    if sync and sync_name:
-        sync_folder(path.parent)

@@ -32,6 +32,10 @@ busy machine 20 tries were not enough (2026-11-30)."""
 _LANDED_WITHIN = 10_000
 """How many commits back from the head a killed writer's commit is looked for."""
 
+_FILES_AT_ONCE = 500
+"""Files of the work tree that are written and synced together: so many are read and compared twice, and lie there
+twice for a moment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
@@ -219,10 +223,13 @@ class RollForward:
         tree = WorkTree(self._data_dir.wiki, None, self._stamps)
         before = self._wiki.parent(commit) if commit is not None else None
         edited = set()
-        for path, content in sorted(paths.items()):
-            if self._is_edited(tree, change.paths.get(path), before, path, content):
-                edited.add(folder_of(path))
-            self._step("file")
+        waiting = iter(sorted(paths.items()))
+        while some := list(islice(waiting, _FILES_AT_ONCE)):
+            with tree.staged(some):
+                for path, content in some:
+                    if self._is_edited(tree, change.paths.get(path), before, path, content):
+                        edited.add(folder_of(path))
+                    self._step("file")
         return frozenset(edited)
 
     def _is_edited(

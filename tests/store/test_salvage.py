@@ -1,13 +1,15 @@
 """A `state.db` that is damaged in one place or another gives all that can still be read of it."""
 
+import errno
 import shutil
 import struct
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from crash_driver import copy_of, memory_at, start
+from failing_disk import FailingDisk
 
 from ai_memory.errors import StoreFault
 from ai_memory.paths import DataDir
@@ -291,3 +293,30 @@ def test_killed_at_any_step_it_is_the_old_file_or_the_new_one(data_dir: DataDir)
             assert DataDir(root).state.read_bytes() == bytes(content), left[-1]
         memory_at(root).salvage(confirm=True)
         assert look(DataDir(root)) == after, left[-1]
+
+
+@pytest.mark.parametrize("points", [3, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_on_a_disk_that_fails_at_any_write_it_is_the_old_file_or_the_new_one(
+    data_dir: DataDir, number: int, points: int
+) -> None:
+    content = bytearray(data_dir.state.read_bytes())
+    middle_leaf(content, data_dir)
+    data_dir.state.write_bytes(content)
+    clean = copy_of(data_dir.root, "clean")
+    with FailingDisk(clean, number).in_use() as disk:
+        memory_at(clean).salvage(confirm=True)
+    after, calls = look(DataDir(clean)), list(disk.calls)
+    assert any("restoring" in call for call in calls)
+    for fail_at in range(0, len(calls), max(1, len(calls) // points)):
+        root = copy_of(data_dir.root, f"failed-{fail_at}")
+        with FailingDisk(root, number, fail_at=fail_at).in_use() as disk, suppress(StoreFault, OSError, *driver.FAULTS):
+            memory_at(root).salvage(confirm=True)
+        told = f"{errno.errorcode[number]} at {disk.calls[fail_at]}"
+        if not (root / "restoring").exists() and not list(DataDir(root).backups.glob("state-damaged-*")):
+            assert DataDir(root).state.read_bytes() == bytes(content), told
+        memory_at(root).salvage(confirm=True)
+        assert look(DataDir(root)) == after, told
+        kept = [path / "state.db" for path in DataDir(root).backups.glob("state-damaged-*")]
+        assert {path.read_bytes() for path in kept} == {bytes(content)}, told
+        shutil.rmtree(root)
