@@ -20,6 +20,14 @@ _RECENT = """
 """
 
 
+_AT_PROMPTS = """
+    SELECT p.path, p.version FROM pages AS p
+    WHERE p.workspace = ?1 AND p.project = ?2 AND p.kind <> 'handoff' AND NOT p.superseded
+        AND (p.expires_at_us IS NULL OR p.expires_at_us >= ?3) AND (p.valid_to_us IS NULL OR p.valid_to_us > ?3)
+    ORDER BY p.kind = 'session', NOT p.pinned, p.updated_at_us DESC, p.path
+"""
+
+
 def standing_pages(snapshot: Snapshot, workspace: str, project: str, *, now_us: int) -> list[PageRef]:
     """Addresses of the pages, most important first: pinned and slots, rules, gotchas, decisions, each newest first.
 
@@ -34,4 +42,10 @@ def recent_titles(
 ) -> list[tuple[PageRef, str]]:
     """Pages that people and agents wrote last, with their titles, newest first; no sessions and handoffs."""
     rows = snapshot.index.execute(_RECENT, (workspace, project, now_us, limit))
+    return [(PageRef(workspace, project, str(row[0])), str(row[1])) for row in rows]
+
+
+def told_at_prompts(snapshot: Snapshot, workspace: str, project: str, *, now_us: int) -> list[tuple[PageRef, str]]:
+    """Pages that a prompt may be told of, with their versions: pinned and newest first, sessions after all others."""
+    rows = snapshot.index.execute(_AT_PROMPTS, (workspace, project, now_us))
     return [(PageRef(workspace, project, str(row[0])), str(row[1])) for row in rows]
