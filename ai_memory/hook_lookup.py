@@ -24,17 +24,17 @@ MAX_FILE_BYTES = 4 << 20
 MAX_PROMPT_CHARS = 4_096
 """Beyond, something was pasted: its words are not what is asked."""
 FEWEST_TERMS = 3
-"""A prompt of fewer words that say something (`run the tests`) asks for nothing that is written down."""
+"""That a passage must hold: a prompt of fewer words that say something (`run the tests`) asks for nothing written."""
 MAX_HITS = 4
 MAX_BYTES = 1_500
 """Of everything that is printed, fence and notice included."""
 SNIPPET_CHARS = 280
 RARE_TERMS = 12
-PARTIAL_COVERAGE = 0.5
+LEAST_COVERAGE = 0.6
 LEAST_STRENGTH = 0.9
 FEW_PASSAGES = 50
-"""As in `ai_memory.search.numbers` (a test keeps them equal), but nothing lowers the bar: who was not asked must be
-sure, so what a search would call a partial answer is none here."""
+"""As in `ai_memory.search.numbers` (a test keeps them equal), but for the coverage, which is twice that of a search and
+which nothing lowers: who was not asked must be sure. See `docs/search.md` for what it was measured on."""
 TAIL_SHARE = 0.7
 """A further passage counts no less than this share of the best one."""
 ROW_BYTES = 24
@@ -124,7 +124,7 @@ class Lexicon:
         ranked = []
         for number, weight in held.items():
             coverage = weight / total
-            if coverage < PARTIAL_COVERAGE or len(kept[number]) < 2:
+            if coverage < LEAST_COVERAGE or len(kept[number]) < FEWEST_TERMS:
                 continue
             _, length, standing = self.row(number)
             norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / self._average)

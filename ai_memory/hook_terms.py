@@ -25,6 +25,8 @@ know last lets look looks made make maybe more much need new next nice no not no
 perfect problem put really review right run same say see seem seems should show something still sure take tell thank
 thanks thing things think too try two update use used using very want way well whats work working works write yeah yep
 yes yet
+access branch code effort error fail failure file happen local mean message plan prompt question summary
+com github http https org pr pull www
 """.split()
 )
 """Words that people say to agents whatever they speak of. A prompt is no question: half of it is of this kind."""
@@ -47,7 +49,9 @@ def words(text: str) -> "list[str]":
             flat = part.lower()
             if len(flat) < 2 or len(flat) > _LONGEST or flat in STOPWORDS or flat in _TALK:
                 continue
-            terms.append(_stem(flat))
+            stem = _stem(flat)
+            if stem not in _TALK:
+                terms.append(stem)
     return terms + pairs
 
 

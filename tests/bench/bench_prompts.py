@@ -1,8 +1,8 @@
 """What real prompts are told unasked: how many are told anything, and of what (`[recall] on_prompt`).
 
-Run by hand: `python tests/bench/bench_prompts.py --sessions DIR --others DIR [--sample N] [--coverage C]`. Both are sets
-of `ai-memory bench retrieval`. `--sessions` holds one document a session, whose first lines are what was typed; those
-whose ids begin with a day are taken in their order. Each prompt is looked up in all sessions of earlier days, as a
+Run by hand: `python tests/bench/bench_prompts.py --sessions DIR --others DIR [--sample N] [--coverage C]`. Both are
+sets of `ai-memory bench retrieval`. `--sessions` holds one document a session, whose first lines are what was typed;
+those whose ids begin with a day are taken in their order. Each prompt is looked up in all sessions of earlier days, as a
 memory of one project would hold them, and in the pages of `--others`, another project, where nothing answers it. A hit
 counts as right by rule where its session worked on the same branch: a lower bound, since other sessions speak of the
 same things; `--sample` prints hits to judge by eye. Prints markdown for `docs/search.md`.
@@ -30,7 +30,11 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 """How a line of an agent's answer begins, or one that belongs to a pasted block."""
-MOST_OF_SESSION = 6
+_NOTICE = re.compile(
+    r"Link this commit|\[Request interrupted|Operation stopped by hook|You have an active|Prompt:|[-⎿]"
+)
+"""Lines that a harness wrote between prompts."""
+MOST_OF_SESSION = 15
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ def prompts_of(text: str) -> tuple[str, ...]:
             break
         if found and _ANSWER.match(line):
             break
-        found.append(line.strip())
+        if not _NOTICE.match(line):
+            found.append(line.strip())
     return tuple(found[:MOST_OF_SESSION])
 
 
@@ -86,9 +91,9 @@ def main() -> None:
     parser.add_argument("--sessions", type=Path, required=True)
     parser.add_argument("--others", type=Path, required=True)
     parser.add_argument("--sample", type=int, default=0)
-    parser.add_argument("--coverage", type=float, default=hook_lookup.PARTIAL_COVERAGE)
+    parser.add_argument("--coverage", type=float, default=hook_lookup.LEAST_COVERAGE)
     asked = parser.parse_args()
-    hook_lookup.PARTIAL_COVERAGE = asked.coverage
+    hook_lookup.LEAST_COVERAGE = asked.coverage
     sessions = dated(asked.sessions)
     branches = {f"default/bench/sessions/{one.id}.md": one.branch for one in sessions}
     before = [passages(one.id, one.branch, one.text, "session") for one in sessions]
