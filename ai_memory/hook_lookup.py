@@ -5,7 +5,7 @@ Part of the hook: stdlib only, light; no database, no model. Only where `[recall
 found by position, so that of a large file only what is asked is parsed.
 """
 
-# ruff: noqa: PTH116, PTH118 (pathlib is not loaded in a hook)
+# ruff: noqa: PTH103, PTH116, PTH118 (pathlib is not loaded in a hook)
 
 import json
 import math
@@ -202,7 +202,8 @@ class Lookup:
         return set((read_regular(self._shown, _SHOWN_BYTES) or b"").decode("ascii", "replace").split())
 
     def note(self) -> None:
-        """They were printed: not again in this session."""
+        """They were printed: not again in this session. *Errors*: OSError."""
+        os.makedirs(os.path.dirname(self._shown), 0o700, exist_ok=True)
         handle = os.open(self._shown, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(handle, "".join(f"{one}\n" for one in self.ids).encode())
