@@ -3,9 +3,9 @@
 Run by hand: `python tests/bench/bench_prompts.py --sessions DIR --others DIR [--sample N] [--coverage C]`. Both are
 sets of `ai-memory bench retrieval`. `--sessions` holds one document a session, whose first lines are what was typed;
 those whose ids begin with a day are taken in their order. Each prompt is looked up in all sessions of earlier days, as
-a memory of one project would hold them, and in the pages of `--others`, another project, where nothing answers it. A hit
-counts as right by rule where its session worked on the same branch: a lower bound, since other sessions speak of the
-same things; `--sample` prints hits to judge by eye. Prints markdown for `docs/search.md`.
+a memory of one project would hold them, and in the pages of `--others`, another project, where nothing answers it. A
+hit counts as right by rule where its session worked on the same branch: a lower bound, since other sessions speak of
+the same things; `--sample` prints hits to judge by eye. Prints markdown for `docs/search.md`.
 """
 
 import argparse
