@@ -104,7 +104,7 @@ class World:
         (starts / "p.brief.json").write_text(json.dumps(told))
 
     def lookup(self) -> None:
-        """A prompt of the checkout is looked up among 4,000 passages, and finds four."""
+        """A prompt of the checkout is looked up among 2,000 passages, and finds four."""
         self.marker(is_there=False)
         (self.checkout / ".ai-memory.toml").unlink(missing_ok=True)
         policy = {"v": 1, "settings": {"on_prompt": "on"}, "config": None, "markers": {}}
