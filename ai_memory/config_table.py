@@ -181,6 +181,18 @@ class Retrieval:
 
 
 @dataclass(frozen=True, slots=True)
+class Recall:
+    """What an agent is told without asking."""
+
+    on_prompt: str = setting(
+        "off",
+        Kind.CHOICE,
+        "Look up each prompt in the project's pages, and give the agent the few passages that speak of it, if any do.",
+        choices=("off", "on"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Ingest:
     """Events that are dropped before they are stored."""
 
@@ -257,6 +269,7 @@ class Config:
     embed: Embed = section(Embed)
     rerank: Rerank = section(Rerank)
     retrieval: Retrieval = section(Retrieval)
+    recall: Recall = section(Recall)
     ingest: Ingest = section(Ingest)
     sanitize: Sanitize = section(Sanitize)
     hook_spool: HookSpool = section(HookSpool)

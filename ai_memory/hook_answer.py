@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ai_memory.hook_call import Call
     from ai_memory.hook_packet import Packet
+    from ai_memory.hook_places import Surroundings
     from ai_memory.hook_policy import Policy
     from ai_memory.hook_retell import Retelling
 
@@ -77,10 +78,10 @@ class Answer:
             resumed.source = "resume"
             resumed.is_first()  # so that no later prompt is
         if start is None or (policy.decision == "drop" and call.options.is_allowlist):
-            return empty, None
+            return self._recalled(policy, around) or (empty, None)
         is_start = is_start and (start.is_first() or is_retold)
         if not is_start and not is_reload:
-            return empty, None
+            return self._recalled(policy, around) or (empty, None)
         from ai_memory import hook_packet  # only where something is told
 
         packet = hook_packet.Packet(start, base=policy.base, markers=around.markers())
@@ -94,8 +95,28 @@ class Answer:
             packet.at_reload()
         return self._printed(packet, policy) if packet.text else (empty, None)
 
+    def _recalled(self, policy: "Policy", around: "Surroundings") -> "tuple[bytes, Callable[[], None]] | None":
+        """What the project's pages say of a prompt, where prompts are looked up; None where that is nothing."""
+        call = self._call
+        if not policy.recalls or call.kind != "user-prompt" or policy.decision == "drop" or policy.is_unknown:
+            return None
+        if call.subagent or call.agent not in hook_harnesses.RELOADING or not around.folders:
+            return None
+        from ai_memory import hook_lookup, hook_packet  # only where somebody wants it
+
+        packet = hook_packet.Packet(call.start_in(around), base=policy.base, markers=around.markers())
+        session = hook_places.session_uuid(call.agent, call.session)
+        found = hook_lookup.Lookup(call.data_dir, key=packet.project_key(), session=session)
+        text = found.find(hook_payload.prompt_of(call.payload))
+        return (self._in_form(text), found.note) if text else None
+
     def _printed(self, packet: "Packet", policy: "Policy") -> "tuple[bytes, Callable[[], None] | None]":
         """The packet in the form of the harness, and what confirms its handoff."""
+        call = self._call
+        status = packet.status if call.agent in hook_harnesses.TELLING else ""
+        return self._in_form(packet.text, status), lambda: self._after_telling(packet, policy)
+
+    def _in_form(self, text: str, status: str = "") -> bytes:
         call = self._call
         from ai_memory.hook_packet import in_form  # loaded already
 
@@ -103,9 +124,7 @@ class Answer:
         event = _NAMES_OF.get(call.agent, _NAMES).get(call.kind, "SessionStart")
         if call.source_event == "PostToolUseFailure":  # the name that a harness compares with its own
             event = call.source_event
-        status = packet.status if call.agent in hook_harnesses.TELLING else ""
-        answer = in_form(form, packet.text, event=event, status=status)
-        return answer, lambda: self._after_telling(packet, policy)
+        return in_form(form, text, event=event, status=status)
 
     def _after_telling(self, packet: "Packet", policy: "Policy") -> None:
         call = self._call

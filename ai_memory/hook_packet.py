@@ -135,6 +135,12 @@ class Packet:
         told.messages = sum(isinstance(until_us, int) and until_us > now_us for until_us in rows_in(mail, "until_us"))
         told.mail_for = " ".join(str(mail.get("place") or "").split())[:200]
 
+    def project_key(self) -> str:
+        """Key of the folder's project; empty where none is sure, as after a change of a marker."""
+        entry = self._entry()
+        is_current = entry.get("base") == self._base and all(_is_same(row) for row in rows_in(entry, "markers"))
+        return os.path.basename(str(entry.get("told") or "")).partition(".")[0] if is_current else ""
+
     def _entry(self) -> "Mapping[str, Any]":
         if self._named:
             return {"base": self._base, "told": self._named}

@@ -56,7 +56,7 @@ class Policy:
 
     __slots__ = (
         *("_settings", "allow", "base", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
-        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason", "uncompiled"),
+        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason", "recalls", "uncompiled"),
     )
 
     def __init__(self) -> None:
@@ -65,6 +65,8 @@ class Policy:
         self.keeps_prompts = True
         self.keeps_answers = False
         self.claims = True
+        self.recalls = False
+        """Whether prompts are looked up."""
         self.drops_subagents = False
         self.is_unknown = False
         self.uncompiled = ""
@@ -96,6 +98,7 @@ class Policy:
         self.keeps_prompts = settings.get("prompts") is not False
         self.keeps_answers = settings.get("assistant") == "excerpt"
         self.claims = settings.get("claim") is not False
+        self.recalls = settings.get("on_prompt") == "on"
         self.extra = _texts(settings.get("extra"))
         self.allow = _texts(settings.get("allow"))
         if isinstance(settings.get("max_files"), int):
@@ -192,6 +195,7 @@ def read_policy(data_dir: str, around: "Surroundings") -> "Policy":
     config = os.path.join(data_dir, "config.toml")
     if _state(config, compiled.get("config")) == "unknown":
         policy.claims = policy.claims and not may_hold(config, _CLAIM)
+        policy.recalls = False
         if may_hold(config, (b"capture", b"ingest", b"sanitize")):
             policy.unknown(config)
     markers = compiled.get("markers")

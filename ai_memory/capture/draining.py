@@ -15,6 +15,7 @@ from ai_memory.capture.claims import Claims
 from ai_memory.capture.crediting import creditor
 from ai_memory.capture.declaring import declare
 from ai_memory.capture.handoffs import HandoffState
+from ai_memory.capture.lookup import Lookups
 from ai_memory.capture.order import GROUP, HEAD_BYTES, Glance, batches, glance
 from ai_memory.capture.page_work import Done, PageWork, expired
 from ai_memory.capture.policy_file import RENEW_S, renew_policy
@@ -73,6 +74,7 @@ class Drainer:
         self._work = PageWork(memory, self._outbox, self._attribution, self._rules, log=self._log)
         self._claims = Claims(memory, self._outbox, self._work, log=self._log)
         self._starts = Starts(memory, self._outbox, self._attribution, step=step)
+        self._lookups = Lookups(memory, self._outbox, self._rules.own)
         self._count = _Count()
         self._contents: dict[str, bytes] = {}
         """Files of this pass that the glance read whole: opening each of 10,000 again costs a tenth of the drain."""
@@ -328,9 +330,10 @@ class Drainer:
         """Last of all: a handoff must not wait for it. Also where pages cannot be written: starts read only."""
         try:
             self._starts.renew()
+            self._lookups.renew()
         except (MemoryFault, DatabaseError, OSError, ValueError) as fault:
             reason = str(fault).partition("\n")[0]
-            self._log.error(f"what starts are told could not be renewed: {reason}")
+            self._log.error(f"what starts and prompts are told could not be renewed: {reason}")
 
     def _end_idle(self) -> int:
         if not self._rules.idle_end_us:

@@ -23,7 +23,7 @@ def configured(memory: "Memory") -> "Config | None":
 
 def stopwords(config: "Config | None") -> frozenset[str]:
     """Words that a query leaves out, casefolded."""
-    from ai_memory.search.prepare import STOPWORDS  # a query comes with its ranking, schema and help without
+    from ai_memory.hook_terms import STOPWORDS  # only for a query
 
     if config is None or config.search.fts.stopwords is None:
         return STOPWORDS

@@ -271,7 +271,7 @@ def _move_waiting(change: "Change", plan: Plan, desk: "HandoffDesk") -> None:
 def _tell_starts(memory: "Memory", change: "Change", plan: Plan, desk: "HandoffDesk") -> None:
     """What starts of sessions read by the name of a project: folders lead to the new one, mail and brief follow."""
     from ai_memory.capture.mail import waiting_text
-    from ai_memory.store.outbox import MADE, brief_name, mail_name
+    from ai_memory.store.outbox import MADE, brief_name, lookup_name, mail_name
 
     for name in desk.outbox.names_in("starts"):
         if name == MADE or name.endswith(".brief.json"):
@@ -289,6 +289,7 @@ def _tell_starts(memory: "Memory", change: "Change", plan: Plan, desk: "HandoffD
     for old in plan.projects:
         change.outbox_remove(mail_name(*old))
         change.outbox_remove(brief_name(*old))
+        change.outbox_remove(lookup_name(*old))
 
 
 def _object(text: str | None) -> dict[str, object]:

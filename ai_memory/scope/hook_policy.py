@@ -4,9 +4,10 @@ The form, read by `ai_memory.hook_policy` (a TOML reader would cost a hook 4 to 
 
     {"v": 1,
      "config": {"size": 120, "mtime_ns": 17…} or null,      config.toml as it was read
-     "settings": {"prompts": true, "assistant": "off", "claim": true, "drop_events": […], "drop_tools": […],
-                  "drop_call_ids": […], "extra": […], "allow": […], "max_files": 10000,
-                  "max_mib": 256, "without_prompts": ["hermes"]},      agents installed with --no-capture-prompts
+     "settings": {"prompts": true, "assistant": "off", "claim": true, "on_prompt": "off",
+                  "drop_events": […], "drop_tools": […], "drop_call_ids": […], "extra": […], "allow": […],
+                  "max_files": 10000, "max_mib": 256,
+                  "without_prompts": ["hermes"]},      agents installed with --no-capture-prompts
      "markers": {"/abs/.ai-memory.toml": {"size": 80, "mtime_ns": 17…, "valid": true, "ignore_paths": […],
                   "prompts": null, "assistant": null, "claim": null, "drop_subagents": false}}}
 
@@ -28,6 +29,7 @@ HOOK_SETTINGS: Mapping[str, str] = {
     "prompts": "capture.prompts",
     "assistant": "capture.assistant",
     "claim": "handoff.claim_on_session_start",
+    "on_prompt": "recall.on_prompt",
     "drop_events": "ingest.drop_events",
     "drop_tools": "ingest.drop_tool_names",
     "drop_call_ids": "ingest.drop_tool_use_id_prefixes",

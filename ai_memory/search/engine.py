@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ai_memory.hook_terms import STOPWORDS
 from ai_memory.model import PageRef, Scope
 from ai_memory.search import fulltext, gate, legs, numbers
 from ai_memory.search.authority import authority
@@ -16,7 +17,7 @@ from ai_memory.search.closeness import Closeness
 from ai_memory.search.intent import recalls_a_session
 from ai_memory.search.language import foreign_language, has_other_script
 from ai_memory.search.passages import folded, shown
-from ai_memory.search.prepare import STOPWORDS, Prepared, match_expression, prepare
+from ai_memory.search.prepare import Prepared, match_expression, prepare
 from ai_memory.search.request import Hit, Hits, LegScore, Request, Status
 from ai_memory.search.when import named_span
 from ai_memory.store.driver import Connection, OperationalError, is_damage

@@ -7,9 +7,9 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from ai_memory.hook_terms import STOPWORDS
 from ai_memory.search import numbers
 from ai_memory.search.closeness import flattened
-from ai_memory.search.prepare import STOPWORDS
 
 _COMMONEST = {
     "English": "the of and to is that it for with as this are be by from have not what how you which can when or",

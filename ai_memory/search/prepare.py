@@ -5,22 +5,13 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from ai_memory.hook_terms import STOPWORDS
 from ai_memory.text.grams import expressions, has_run, quoted, runs_and_words
 
 MAX_TERMS = 64
 """Terms above this add nothing to a ranking and cost time."""
 MAX_CHARACTERS = 8_192
 """What a query says after these is not read: they hold more than `MAX_TERMS` words."""
-
-_STOPWORD_TEXT = """
-a about all also an and any are as at be been but by can could did do does doing for from had has have having he her
-here him his how i if in into is it its just let like me my of on or our out over please she so some such than that the
-their them then there these they this those to up us was we were what when where which while who why will with would
-you your
-"""
-
-STOPWORDS = frozenset(_STOPWORD_TEXT.split())
-"""Words of English that carry no topic. All-stopword queries keep them."""
 
 _WORD = re.compile(r"[^\W_]+(?:[._/:#@+'-]*[^\W_]+)*|_+[^\W]+", re.UNICODE)
 _PART = re.compile(r"[^\W_]+", re.UNICODE)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ai_memory.hook_terms import STOPWORDS
 from ai_memory.model import PageRef, Scope
 from ai_memory.search.numbers import SESSION_RECALL_BONUS
-from ai_memory.search.prepare import STOPWORDS
 from ai_memory.store.snapshot import Filter
 
 if TYPE_CHECKING:

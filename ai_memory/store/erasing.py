@@ -77,13 +77,13 @@ def remove_events(data_dir: DataDir, names: Iterable[str]) -> None:
 
 
 def scrub_outbox(data_dir: DataDir, sessions: Iterable[str]) -> None:
-    """Remove what starts are told, which the next drain makes again, and recaps of those sessions."""
+    """Remove what starts and prompts are told, which the next drain makes again, and recaps of those sessions."""
     outbox = Outbox(data_dir)
-    for name in outbox.names_in("starts"):
+    for name in (*outbox.names_in("starts"), *outbox.names_in("lookup")):
         outbox.remove(name)
     for session in sessions:
         outbox.remove(f"recaps/{session}.md")
-    sync_together(folder for name in ("starts", "recaps") if (folder := data_dir.outbox / name).is_dir())
+    sync_together(folder for name in ("starts", "lookup", "recaps") if (folder := data_dir.outbox / name).is_dir())
 
 
 def scrub_databases(data_dir: DataDir, *, at_us: int) -> None:

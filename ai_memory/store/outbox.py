@@ -10,6 +10,7 @@
     starts/made.json                        up to which commit and observation these were made
     recaps/<session>.md                     what was asked in a session before it was compacted
     mail/<project key>.json                 until when which messages wait for that project; none of their words
+    lookup/<project key>.txt                what a prompt in that project is looked up in: passages of its pages
 
 A claim is `rename(open/x.md, claimed/x.<session>)`: one winner among any number of racers, and no database. Hook, CLI
 and bridge all claim that way; the hook with a copy of these lines, since it imports nothing.
@@ -34,7 +35,7 @@ from ai_memory.plainfile import read_plain
 from ai_memory.store.filesystem import make_folder, write_whole
 
 _HANDOFF = re.compile(r"[0-9a-f]{32}")
-_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "recaps", "mail"})
+_FOLDERS = frozenset({"open", "provisional", "claimed", "by-dir", "starts", "recaps", "mail", "lookup"})
 
 UNCONFIRMED_S = 60.0
 """A claim that no event confirmed within this time was never printed (decision B7)."""
@@ -111,6 +112,11 @@ def mail_name(workspace: str, project: str) -> str:
     return f"mail/{_start_key(workspace, project)}.json"
 
 
+def lookup_name(workspace: str, project: str) -> str:
+    """What prompts in a project are looked up in; the key is that of the brief."""
+    return f"lookup/{_start_key(workspace, project)}.txt"
+
+
 def _start_key(workspace: str, project: str) -> str:
     return hashlib.sha256(f"start:{workspace}/{project}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -173,13 +179,14 @@ class Outbox:
         except OSError:
             return 0.0
 
-    def briefs_that_show(self, git_paths: Iterable[str]) -> list[str]:
-        """Names of the briefs that hold the text of one of those pages: no longer true once that page is changed."""
-        of_brief: dict[str, list[str]] = {}
+    def texts_that_show(self, git_paths: Iterable[str]) -> list[str]:
+        """Names of briefs and lookup files that hold text of one of those pages: no longer true once it is changed."""
+        showing: dict[str, list[str]] = {}
         for git_path in git_paths:
             workspace, _, rest = git_path.partition("/")
-            of_brief.setdefault(brief_name(workspace, rest.partition("/")[0]), []).append(git_path)
-        return sorted(name for name, paths in of_brief.items() if self._holds(name, paths))
+            for name in (brief_name, lookup_name):
+                showing.setdefault(name(workspace, rest.partition("/")[0]), []).append(git_path)
+        return sorted(name for name, paths in showing.items() if self._holds(name, paths))
 
     def _holds(self, name: str, git_paths: Iterable[str]) -> bool:
         try:

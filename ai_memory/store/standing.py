@@ -26,6 +26,12 @@ _TURN = """
         SELECT min(valid_to_us) FROM pages WHERE workspace = ?2 AND project = ?3 AND valid_to_us > ?1
     )
 """
+_AT_PROMPTS = f"""
+    SELECT p.path, p.version FROM pages AS p
+    WHERE p.workspace = ?2 AND p.project = ?3 AND p.kind <> 'handoff'
+        AND (p.expires_at_us IS NULL OR p.expires_at_us >= ?1) AND {VALID}
+    ORDER BY p.kind = 'session', NOT p.pinned, p.updated_at_us DESC, p.path
+"""
 
 
 def standing_pages(snapshot: Snapshot, workspace: str, project: str, *, now_us: int) -> list[PageRef]:
@@ -50,3 +56,9 @@ def next_turn_us(snapshot: Snapshot, workspace: str, project: str, *, now_us: in
     """When a page of the project next begins or ceases to hold; None if no time is set for that."""
     found = snapshot.index.execute(_TURN, (now_us, workspace, project)).fetchone()[0]
     return None if found is None else int(found)
+
+
+def told_at_prompts(snapshot: Snapshot, workspace: str, project: str, *, now_us: int) -> list[tuple[PageRef, str]]:
+    """Pages that a prompt may be told of, with their versions: pinned and newest first, sessions after all others."""
+    rows = snapshot.index.execute(_AT_PROMPTS, (now_us, workspace, project))
+    return [(PageRef(workspace, project, str(row[0])), str(row[1])) for row in rows]

@@ -203,7 +203,7 @@ class Writer:
 
     def _with_outdated_briefs(self, change: Pending) -> Pending:
         """The same change, which also takes away the briefs that hold a text which it replaces or deletes."""
-        outdated = Outbox(self._data_dir).briefs_that_show(change.paths)
+        outdated = Outbox(self._data_dir).texts_that_show(change.paths)
         return replace(change, outbox=(*change.outbox, *(OutboxChange(name, None) for name in outdated)))
 
     def _finish(self, change: Pending) -> Applied:

@@ -1,7 +1,7 @@
 """Cost of the hook as ratios to a bare interpreter: `python tests/bench/bench_hook.py [rounds]`.
 
-Budgets: capture of a 16 KB prompt with five kinds of secrets <= 3, with a marker <= 4, a session start
-that is given a handoff, and one that is given a brief too <= 6 times `python -I -S -c pass`;
+Budgets: capture of a 16 KB prompt with five kinds of secrets <= 3, with a marker <= 4, a session start that is
+given a handoff, one that is given a brief too, and a prompt that is looked up <= 6 times `python -I -S -c pass`;
 `ai-memory --version` <= 1.5 times `python -c pass`.
 Minima of interleaved runs, CPU time of the child alone (the drain is kept from starting by a fresh beat). The
 launcher of `--version` is that of today's pip; an older one imports `re`, which costs 8 ms and is not ours.
@@ -19,10 +19,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ai_memory.capture.lookup import Entry, entries_of, render
 from ai_memory.hook_places import directory_key
+from ai_memory.model import Page, PageRef
+from ai_memory.text.sanitize import NO_PATTERNS
 
 HOOK = Path(__file__).parents[2] / "ai_memory" / "hook.py"
 ROUNDS = 25
+ASKED = "Why does the rounding of invoice totals add word3 and word17 before word25 of the tax?"
 
 
 NODE = (
@@ -99,6 +103,33 @@ class World:
         (starts / f"{directory_key(str(self.checkout))}.json").write_text(json.dumps(entry))
         (starts / "p.brief.json").write_text(json.dumps(told))
 
+    def lookup(self) -> None:
+        """A prompt of the checkout is looked up among 2,000 passages, and finds four."""
+        self.marker(is_there=False)
+        (self.checkout / ".ai-memory.toml").unlink(missing_ok=True)
+        policy = {"v": 1, "settings": {"on_prompt": "on"}, "config": None, "markers": {}}
+        (self.data / "hook-policy.json").write_text(json.dumps(policy))
+        self.runs += 1
+        starts, lookups = self.data / "outbox" / "starts", self.data / "outbox" / "lookup"
+        entry = {"v": 1, "base": "", "told": "p.brief.json", "chars": 0, "markers": []}
+        starts.mkdir(exist_ok=True)
+        (starts / f"{directory_key(str(self.checkout))}.json").write_text(json.dumps(entry))
+        if lookups.exists():
+            return
+        lookups.mkdir()
+        pick = random.Random(7)
+        entries: list[Entry] = []
+        for number in range(1_000):
+            path = self.data / "wiki" / "w" / "shop" / f"p{number}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = " ".join(f"word{int(pick.paretovariate(0.3)) % 9_000}" for _ in range(320))
+            text += f"\n\n{ASKED}" if number % 250 == 0 else ""
+            path.write_text(text)
+            status = path.stat()
+            page = Page(PageRef("w", "shop", path.name), "0" * 40, text, "A page", "note", "semantic", body=text)
+            entries += entries_of(page, (status.st_size, status.st_mtime_ns), NO_PATTERNS)
+        (lookups / "p.txt").write_text(render({"v": 1, "place": "w/shop"}, entries, left_out=0))
+
     def handoff(self) -> None:
         self.runs += 1
         name = f"{time.time_ns():032x}"
@@ -162,6 +193,11 @@ def main(rounds: int = ROUNDS) -> None:
         world.handoff()
         return cpu_ms([*hook, "session-start"], world.payload("SessionStart", source="startup"), world.environ)
 
+    def looked_up() -> float:
+        world.lookup()
+        asked = world.payload("UserPromptSubmit", prompt=ASKED)
+        return cpu_ms([*hook, "user-prompt"], asked, world.environ)
+
     def shell() -> float:
         words = ["/bin/sh", "-c", 'cat > "$1"', "sh", str(world.data / "plain")]
         return cpu_ms(words, world.payload("UserPromptSubmit", prompt=text), world.environ)
@@ -184,6 +220,7 @@ def main(rounds: int = ROUNDS) -> None:
         "capture, an edit": (tool, "python -I -S -c pass", 3.0),
         "session start with a handoff": (start, "python -I -S -c pass", 6.0),
         "the same, with a marker and a brief": (start_with_brief, "python -I -S -c pass", 6.0),
+        "a prompt that is looked up": (looked_up, "python -I -S -c pass", 6.0),
         "sh with cat": (shell, "", 1.0),
         "python -c pass": (plain, "", 1.0),
         "ai-memory --version": (version, "python -c pass", 1.5),

@@ -65,6 +65,15 @@ def test_a_start_loads_outbox_and_packet_too(desk: Desk) -> None:
     assert not names & HEAVY
 
 
+def test_a_prompt_that_is_looked_up_loads_terms_and_packet_too(desk: Desk) -> None:
+    policy = {"v": 1, "config": None, "settings": {"on_prompt": "on"}, "markers": {}}
+    (desk.data / "hook-policy.json").write_text(json.dumps(policy))
+    names = loaded(desk, "user-prompt", desk.payload("UserPromptSubmit", prompt="why is the total rounded so"))
+    told = {f"ai_memory.hook_{name}" for name in ("attendance", "lookup", "outbox", "packet", "terms")}
+    assert ours(names) == CAPTURE | told
+    assert not names & HEAVY
+
+
 def test_a_hook_that_is_off_loads_almost_nothing(desk: Desk) -> None:
     desk.environ["AI_MEMORY_CAPTURE"] = "off"
     assert ours(loaded(desk, "stop", desk.payload("Stop"))) == BASE

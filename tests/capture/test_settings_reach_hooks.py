@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from ai_memory.capture.draining import Drainer
 from ai_memory.cli.app import app
+from ai_memory.hook_policy import read_settings
 from ai_memory.hook_spool import LOOK_EVERY
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
@@ -42,6 +43,10 @@ class Configured(Desk):
     def tool(self) -> str:
         return json.dumps(self.kept("post-tool-use", tool_name="Noise", tool_use_id="tmp_1", tool_input={"x": "1"}))
 
+    def recalls(self) -> str:
+        """Whether a hook looks prompts up."""
+        return str(read_settings(str(self.data))[0].recalls)
+
     def start(self) -> str:
         """What a new session is told; a handoff waits for it."""
         self.keep_drain_away()
@@ -66,6 +71,7 @@ CHANGES: list[tuple[str, str, Callable[[Configured], str], str, bool]] = [
     ("capture.prompts", "no", Configured.prompt, "PROMPT", False),
     ("capture.assistant", "excerpt", Configured.answer, "ANSWER", True),
     ("handoff.claim_on_session_start", "no", Configured.start, "HANDOFF", False),
+    ("recall.on_prompt", "on", Configured.recalls, "True", True),
     ("ingest.drop_tool_names", "Noise", Configured.tool, "post-tool-use", False),
     ("ingest.drop_tool_use_id_prefixes", "tmp_", Configured.tool, "post-tool-use", False),
     ("ingest.drop_events", "stop", Configured.answer, "stop", False),
