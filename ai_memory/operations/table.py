@@ -937,6 +937,21 @@ OPERATIONS: tuple[Operation, ...] = (
         idempotent=True,
     ),
     Operation(
+        name="import json",
+        module="import_json",
+        function="import_json",
+        title="Take JSON records in by a mapping",
+        examples=(
+            "import json --mapping tickets.toml --root tickets --dry-run",
+            "import json --mapping tickets.toml --root tickets --authoritative --json",
+        ),
+        text="imported_records_text",
+        noun="records",
+        columns=("source", "id", "path", "kind", "outcome", "notes"),
+        is_prose=True,
+        idempotent=True,
+    ),
+    Operation(
         name="reindex",
         module="setup",
         function="reindex",
