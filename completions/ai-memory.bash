@@ -93,6 +93,7 @@ _ai_memory() {
         "backup-agents --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "import --conflict") COMPREPLY=($(compgen -W "block skip overwrite duplicate" -- "$cur")); return ;;
         "import --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "import json --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "log --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -183,6 +184,7 @@ _ai_memory() {
         "export") words="--all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "export-okf") words="--skip-invalid --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "import") words="--into --conflict --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "import json") words="--mapping --root --authoritative --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "embed") words="-n --limit --all --prune --dry-run --workspace --project --data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -78,6 +78,7 @@ $script:AiMemoryWords = @{
     'export' = @('--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'export-okf' = @('--skip-invalid', '--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'import' = @('--into', '--conflict', '--dry-run', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'import json' = @('--mapping', '--root', '--authoritative', '--dry-run', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'embed' = @('-n', '--limit', '--all', '--prune', '--dry-run', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'path' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
