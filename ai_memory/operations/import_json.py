@@ -127,20 +127,40 @@ def import_json(
     """Take JSON records of another program in, as facts or pages. A second run writes only what changed.
     They wait for review like everything that nobody said or saw.
     """
-    rules = mapping_in(named_path(memory, mapping))
-    folder = named_path(memory, root)
+    file = named_path(memory, mapping)
+    rules = read_mapping(mapping_text(file), name=file.name)
+    folder = folder_of_records(memory, named_path(memory, root))
+    scope = resolve(memory, workspace, project, write=True)
+    return taken_from(memory, scope, rules, folder, progress, authoritative=authoritative, dry_run=dry_run)
+
+
+def taken_from(
+    memory: "Memory",
+    scope: Scope,
+    rules: Mapping,
+    folder: Path,
+    progress: Progress,
+    *,
+    authoritative: bool,
+    dry_run: bool = False,
+) -> ImportedRecords:
+    """What one look at the folder wrote, or would. *Errors*: MemoryFault."""
+    return _Import(memory, scope, rules, folder, progress).run(authoritative=authoritative, dry_run=dry_run)
+
+
+def folder_of_records(memory: "Memory", folder: Path) -> Path:
+    """The folder, if records may be read there. *Errors*: NotFound, UsageFault."""
     if not folder.is_dir():
         raise NotFound(
             f"{folder} is no folder: nothing was written, nothing retired", hint="name the folder of records"
         )
     if folder.resolve().is_relative_to(memory.data_dir.root.resolve()):
         raise UsageFault(f"{folder} lies in the data dir", hint="name a folder of another program")
-    scope = resolve(memory, workspace, project, write=True)
-    return _Import(memory, scope, rules, folder, progress).run(authoritative=authoritative, dry_run=dry_run)
+    return folder
 
 
-def mapping_in(file: Path) -> Mapping:
-    """The mapping of that file. *Errors*: UsageFault, NotFound."""
+def mapping_text(file: Path) -> str:
+    """The text of a mapping's file. *Errors*: UsageFault, NotFound."""
     try:
         with open_plain(file) as opened:
             content = opened.read(LARGEST_MAPPING + 1)
@@ -151,7 +171,7 @@ def mapping_in(file: Path) -> Mapping:
         raise UsageFault(f"{file} is not UTF-8", hint="save it as UTF-8") from fault
     if len(content) > LARGEST_MAPPING:
         raise UsageFault(f"{file} is larger than {LARGEST_MAPPING >> 10} KB", hint="is it the mapping?")
-    return read_mapping(text, name=file.name)
+    return text
 
 
 class _Import:

@@ -1,7 +1,7 @@
 """Pages that came with a source, as the index has them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ai_memory.model import PageRef
@@ -13,6 +13,10 @@ _OF_SOURCE = """
 """
 _TAKEN = """
     SELECT path, json_extract(frontmatter, '$.id') FROM pages WHERE workspace = ? AND project = ? ORDER BY path
+"""
+_BROUGHT = """
+    SELECT json_extract(frontmatter, '$.imported_from.source') FROM pages
+    WHERE workspace = ? AND project = ? AND path = ? AND instr(frontmatter, 'imported_from') > 0
 """
 
 
@@ -45,3 +49,13 @@ def taken_in(index: Connection, workspace: str, project: str) -> tuple[set[str],
     """Paths and ids of all pages of a project."""
     rows = index.execute(_TAKEN, (workspace, project)).fetchall()
     return {path for path, _ in rows}, {identifier for _, identifier in rows if isinstance(identifier, str)}
+
+
+def sources_of(index: Connection, refs: Iterable[PageRef]) -> set[tuple[str, str, str]]:
+    """Workspace, project and source of those of the pages that a source brought."""
+    found = set()
+    for ref in refs:
+        row = index.execute(_BROUGHT, (ref.workspace, ref.project, ref.path)).fetchone()
+        if row is not None and isinstance(row[0], str):
+            found.add((ref.workspace, ref.project, row[0]))
+    return found
