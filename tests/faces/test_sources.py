@@ -78,7 +78,8 @@ def test_a_root_that_is_gone_retires_nothing_and_searches_say_so(
     assert duty(room, "--force") == "till 1 unchanged"
 
 
-def test_a_source_that_was_not_read_in_time_is_a_gap(room: Room, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("root")
+def test_a_source_that_was_not_read_in_time_is_a_gap(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.ok("source", "sync", "till")
     looked_long_ago(monkeypatch)
     (gap,) = room.json("context", "queue per region")["gaps"]
