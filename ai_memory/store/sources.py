@@ -19,6 +19,12 @@ _LOOKED = """
         complete_at_us = CASE WHEN :fault = '' THEN :at_us ELSE complete_at_us END
     WHERE name = :name
 """
+_PROMPTS = """
+    SELECT count(*) FROM (
+        SELECT 1 FROM sessions AS s CROSS JOIN observations AS o ON o.session = s.id
+        WHERE s.last_at_us > :since AND o.at_us > :since AND o.kind = 'user-prompt' LIMIT :most
+    )
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,9 @@ def note_look(connection: Connection, name: str, *, at_us: int, fault: str) -> N
     """Keep how a look went; what was complete before stays known. Call in a transaction."""
     kept = sanitize(fault[:MAX_FAULT])  # may quote a path or a record
     connection.execute(_LOOKED, {"name": name, "at_us": at_us, "fault": kept})
+
+
+def is_worked_since(connection: Connection, since_us: int, *, turns: int) -> bool:
+    """Whether so many prompts came in since that instant, in all projects."""
+    found = connection.execute(_PROMPTS, {"since": since_us, "most": turns}).fetchone()
+    return int(found[0]) == turns

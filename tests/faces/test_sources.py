@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 from cli_room import Room
 
 from ai_memory.operations import sources
+from ai_memory.operations.after_work import read_sources
 from ai_memory.operations.table import OPERATIONS
+from ai_memory.paths import DataDir
+from ai_memory.store import driver
 
 
 @pytest.fixture
@@ -113,6 +117,31 @@ def test_a_source_outlives_a_backup_a_rename_and_a_bad_day(room: Room, root: Pat
     (root / "b.json").write_text("{")
     (row,) = room.json("source", "sync", code=1)["sources"]
     assert row["fault"].startswith("not every record could be read: b.json: ")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "prompts", "pages", "is_read"),
+    [(4, 30, 0, False), (6, 19, 8, False), (6, 20, 0, True), (6, 0, 9, True), (61, 1, 0, True)],
+)
+def test_work_that_was_done_lets_a_drain_read_a_source(
+    room: Room, root: Path, minutes: int, prompts: int, pages: int, is_read: bool
+) -> None:
+    room.ok("source", "remove", "till")
+    room.ok("source", "add", "till", "--mapping", "map.toml", "--root", "tickets", "--every", "1h")
+    assert read_sources(DataDir(room.data_dir)) == 1
+    with closing(driver.connect(room.data_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE sources SET tried_at_us = tried_at_us - ?", (minutes * 60_000_000,))
+    for number in range(prompts):
+        room.tell("user-prompt", text=f"Mend the till, part {number}.")
+    room.drain()
+    for number in range(pages):
+        room.ok("write-page", f"notes/{number}.md", "-b", f"# {number}")
+    put(root, "One queue per region", "Two tills")
+    # the page that the first look wrote is the tenth, since that look was put back in time
+    pages_before = room.json("status")["counts"]
+    assert read_sources(DataDir(room.data_dir)) == int(is_read)
+    assert (room.json("status")["counts"] != pages_before) is is_read
+    assert read_sources(DataDir(room.data_dir)) == 0
 
 
 def test_two_sources_share_neither_name_nor_namespace(room: Room, root: Path) -> None:
