@@ -11,6 +11,7 @@ from ai_memory.errors import MemoryFault, NotFound, UsageFault
 from ai_memory.model import PageRef, Sanitized, Scope
 from ai_memory.operations.cleaning import clean, patterns
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.importing import some_lines
 from ai_memory.operations.json_folder import content_of, records_in
 from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.record_pages import (
@@ -55,7 +56,6 @@ OUTCOMES: tuple[Outcome, ...] = ("created", "changed", "unchanged", "retired", "
 LARGEST_MAPPING = 256 << 10
 MOST_WRITTEN = 64 << 20
 """Bytes of all pages of one run: they pass through the redo log at once."""
-ODD_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,11 +358,6 @@ def imported_records_text(result: ImportedRecords) -> str:
         lines[0] += f" · commit {result.commit[:VERSION_SHOWN]}"
     if not result.is_complete:
         lines.append("not every record could be read")
-    lines += _some([f"{row.source or row.id}: {'; '.join(row.notes)}" for row in result.records if row.notes])
-    lines += _some([f"left out {line}" for line in result.left])
+    lines += some_lines([f"{row.source or row.id}: {'; '.join(row.notes)}" for row in result.records if row.notes])
+    lines += some_lines([f"left out {line}" for line in result.left])
     return "\n".join(lines)
-
-
-def _some(lines: list[str]) -> list[str]:
-    more = [f"and {len(lines) - ODD_SHOWN} more: --json lists all"] if len(lines) > ODD_SHOWN else []
-    return [*lines[:ODD_SHOWN], *more]
