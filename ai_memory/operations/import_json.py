@@ -188,6 +188,8 @@ class _Import:
 
     def run(self, *, authoritative: bool, dry_run: bool) -> ImportedRecords:
         said = self._read()
+        if not dry_run:
+            self._memory.adopt()  # what was edited by hand just now is a person's, too
         with self._memory.reading() as snapshot:
             plans = self._planned(snapshot, said, authoritative=authoritative)
             gaps = tuple(snapshot.gaps)

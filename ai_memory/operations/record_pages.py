@@ -47,7 +47,7 @@ class Scrubber:
 
     def __call__(self, text: str) -> str:
         """The text without secrets and control characters. Errors: TooSlow."""
-        return scrub(text, extra=self.extra, allow=self.allow)
+        return scrub(text, extra=self.extra, allow=self.allow) if text else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ class Draft:
 def draft(source: str, one: Mapped, scrubber: Scrubber, *, max_chars: int, is_fact: bool) -> Draft:
     """The record, scrubbed and only then cut. Errors: TooSlow."""
     notes: list[str] = []
-    text = scrubber(one.text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    clean = scrubber(one.text)
+    text = clean.replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > max_chars:
         text = text[:max_chars].rstrip() + "…"
         notes.append(f"its text was cut to {max_chars:,} characters")
@@ -94,7 +95,7 @@ def draft(source: str, one: Mapped, scrubber: Scrubber, *, max_chars: int, is_fa
     if (record.title, record.uri) != (one.title, one.uri):
         notes.append("its title or address was changed")
     appended = [scrubber(line)[:max_chars] for line in one.appended]
-    if scrubber(one.text) != one.text or appended != list(one.appended):
+    if clean != one.text or appended != list(one.appended):
         notes.append("secrets or control characters were taken out")
     statement = ""
     if is_fact:

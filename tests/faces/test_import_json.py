@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from cli_room import Room
 
+from ai_memory.text.facts import FactKind, fact_id, fact_path
+
 DOCS = Path(__file__).parents[2] / "docs" / "sources.md"
 MAPPING = 'namespace = "tickets"\nvalidTo = "until"\nmetadata = { state = "state" }\n'
 TICKET = {"id": "T-1", "text": "One queue per region", "at": "2026-05-01", "state": "open"}
@@ -307,11 +309,28 @@ def test_a_file_that_is_too_large_is_not_read(room: Room) -> None:
     assert run(room)["left"] == ["b.json: it is larger than 64 MB"]
 
 
-def test_facts_of_one_beginning_get_paths_of_their_own(room: Room) -> None:
+def test_facts_whose_paths_are_the_same_get_paths_of_their_own(room: Room) -> None:
     start = "The same words stand at the beginning of each of them, number"
-    given(room, [{"id": number, "text": f"{start} {number}"} for number in range(700)])
-    assert done(run(room)) == {"created": 700}
-    assert len(list(room.file("facts").iterdir())) == 700
+    by_path: dict[str, str] = {}
+    for number in range(5000):
+        text = f"{start} {number}"
+        twin = by_path.setdefault(fact_path(text, fact_id(FactKind.FACT, text)), text)
+        if twin != text:
+            break
+    given(room, [{"id": 1, "text": twin}, {"id": 2, "text": text}])
+    assert done(run(room)) == {"created": 2}
+    assert len(list(room.file("facts").iterdir())) == 2
+    assert done(run(room)) == {"unchanged": 2}
+
+
+def test_an_edit_by_hand_of_just_now_is_seen(room: Room) -> None:
+    given(room, [TICKET, {"id": "T-2", "text": "Two tills"}])
+    run(room)
+    path = room.file(room.json("facts")["facts"][0]["path"])
+    path.write_text(path.read_text() + "\nBy hand.\n")
+    given(room, [{**TICKET, "state": "done"}, {"id": "T-2", "text": "Two tills", "state": "done"}])
+    assert done(run(room)) == {"changed": 1, "left": 1}
+    assert path.read_text().endswith("By hand.\n")
 
 
 def test_a_folder_that_is_called_json_still_comes_in(room: Room) -> None:
