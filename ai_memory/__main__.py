@@ -86,7 +86,7 @@ def _run(words: "list[str]") -> int:
         case ["drain", *rest]:
             from ai_memory.capture.drain import main as drain  # its first act is to try its lock
 
-            return drain(rest, then=_fill_empty)
+            return drain(rest, then=_after_work)
         case ["mcp-bridge", *rest]:
             from ai_memory.bridge.front import main as bridge  # answers before the SDK is imported
 
@@ -107,10 +107,12 @@ def _compile_policy(data_dir: str, folder: str) -> None:
     renewed_at(data_dir, folder)
 
 
-def _fill_empty(data_dir: "DataDir") -> None:
+def _after_work(data_dir: "DataDir") -> None:
     from ai_memory.capture.first_fill import fill_empty  # only after a drain that had work
+    from ai_memory.operations.after_work import read_sources  # as above
 
     fill_empty(data_dir)
+    read_sources(data_dir)
 
 
 if __name__ == "__main__":

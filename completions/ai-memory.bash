@@ -12,7 +12,7 @@ _ai_memory() {
         *)
             if [[ -z $command ]]; then
                 command="$word"
-                case "$command" in bench | config | quarantine | message | handoff) ;; *) break ;; esac
+                case "$command" in bench | config | quarantine | source | message | handoff) ;; *) break ;; esac
             else
                 command="$command $word"
                 break
@@ -41,7 +41,7 @@ _ai_memory() {
         "reorg --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
         "reorg --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
-        "maintain --only") COMPREPLY=($(compgen -W "drain vectors tidy backup" -- "$cur")); return ;;
+        "maintain --only") COMPREPLY=($(compgen -W "drain sources vectors tidy backup" -- "$cur")); return ;;
         "maintain --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "record --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -93,6 +93,11 @@ _ai_memory() {
         "backup-agents --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "import --conflict") COMPREPLY=($(compgen -W "block skip overwrite duplicate" -- "$cur")); return ;;
         "import --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "import json --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "source add --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "source list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "source sync --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "source remove --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "log --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -101,10 +106,11 @@ _ai_memory() {
         "review --reason") COMPREPLY=($(compgen -W "contradiction overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
+        source) words="add list sync remove" ;;
         message) words="send list pop cancel" ;;
         handoff) words="begin list show accept cancel reopen" ;;
         "search") words="-q --variant -n --limit --offset --kind --tag --tier --prefix --path-prefix --since --until --agent --session --scope --all --global --as-of --known-at --include-expired --include-superseded --pin-first --following --max-bytes --max-tokens --abstain --no-abstain --vector --no-vector --explain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
@@ -185,6 +191,11 @@ _ai_memory() {
         "export") words="--all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "export-okf") words="--skip-invalid --all --workspace --project --data-dir --lock-timeout --json --help" ;;
         "import") words="--into --conflict --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "import json") words="--mapping --root --authoritative --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "source add") words="--mapping --root --authoritative --every --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "source list") words="--format --data-dir --lock-timeout --json --help" ;;
+        "source sync") words="--format --data-dir --lock-timeout --json --help" ;;
+        "source remove") words="--format --data-dir --lock-timeout --json --help" ;;
         "reindex") words="--data-dir --lock-timeout --json --help" ;;
         "embed") words="-n --limit --all --prune --dry-run --workspace --project --data-dir --lock-timeout --json --help" ;;
         "path") words="-p --path --workspace --project --data-dir --lock-timeout --json --help" ;;

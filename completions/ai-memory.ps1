@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'edit-page', 'append', 'set', 'move', 'delete-page', 'forget', 'purge-session', 'purge-project', 'rename-project', 'rename-workspace', 'move-project', 'move-session', 'reorg', 'audit-contamination', 'maintain', 'record', 'resolve', 'facts', 'context', 'digest', 'timeline', 'impact', 'link', 'unlink', 'compact', 'salvage', 'reset', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'capture-turn', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'briefing', 'explore', 'handoff', 'message', 'init', 'doctor', 'upgrade', 'install-hooks', 'install-mcp', 'install-instructions', 'self-routing', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'backup', 'restore', 'export', 'export-okf', 'import', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'review', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'edit-page', 'append', 'set', 'move', 'delete-page', 'forget', 'purge-session', 'purge-project', 'rename-project', 'rename-workspace', 'move-project', 'move-session', 'reorg', 'audit-contamination', 'maintain', 'record', 'resolve', 'facts', 'context', 'digest', 'timeline', 'impact', 'link', 'unlink', 'compact', 'salvage', 'reset', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'capture-turn', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'briefing', 'explore', 'handoff', 'message', 'init', 'doctor', 'upgrade', 'install-hooks', 'install-mcp', 'install-instructions', 'self-routing', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'backup', 'restore', 'export', 'export-okf', 'import', 'source', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'review', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--prefix', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--as-of', '--known-at', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--vector', '--no-vector', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--vector', '--no-vector', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench self' = @('--data-dir', '--lock-timeout', '--json', '--help')
@@ -79,6 +79,11 @@ $script:AiMemoryWords = @{
     'export' = @('--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'export-okf' = @('--skip-invalid', '--all', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'import' = @('--into', '--conflict', '--dry-run', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'import json' = @('--mapping', '--root', '--authoritative', '--dry-run', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'source add' = @('--mapping', '--root', '--authoritative', '--every', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'source list' = @('--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'source sync' = @('--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'source remove' = @('--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'reindex' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'embed' = @('-n', '--limit', '--all', '--prune', '--dry-run', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
     'path' = @('-p', '--path', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -107,6 +112,7 @@ $script:AiMemoryWords = @{
     'bench' = @('retrieval', 'self')
     'config' = @('show', 'get', 'set', 'unset', 'path')
     'quarantine' = @('list', 'show', 'retry', 'drop')
+    'source' = @('add', 'list', 'sync', 'remove')
     'message' = @('send', 'list', 'pop', 'cancel')
     'handoff' = @('begin', 'list', 'show', 'accept', 'cancel', 'reopen')
 }

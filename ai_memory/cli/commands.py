@@ -138,6 +138,7 @@ GROUPS: dict[str, str] = {
     "bench": "How well search finds: on labelled sets, on your own pages",
     "config": "Settings: show, get, set, unset, path",
     "quarantine": "Events that could not be applied",
+    "source": "Folders of JSON records that are read again: add, list, sync, remove",
     "message": "Messages between projects: send, list, pop, cancel",
     "handoff": "Open work for the next session: begin, list, show, accept, cancel, reopen",
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ai_memory.config_table import Config
+from ai_memory.errors import MemoryFault
 from ai_memory.text.times import SECOND_US
 
 if TYPE_CHECKING:
@@ -68,6 +69,17 @@ def _ended_since(memory: "Memory", last: int) -> int:
         return audit.count_since(connection, last, audit.IDLE_END) if connection is not None else 0
 
 
+def _sources(memory: "Memory", _: Config, progress: Progress) -> str:
+    """Read the sources whose interval is over. Errors: MemoryFault naming those that could not be read whole."""
+    from ai_memory.operations.sources import due, synced
+
+    rows = [synced(memory, one, progress) for one in due(memory)]
+    failed = [f"{row.name}: {row.fault}" for row in rows if row.fault]
+    if failed:
+        raise MemoryFault("; ".join(failed))
+    return "; ".join(f"{row.name} {row.said}" for row in rows) or "none is due"
+
+
 def _vectors(memory: "Memory", config: Config, progress: Progress) -> str:
     """Make vectors that are missing. Nothing is fetched: what nobody watches must not cost a download."""
     from ai_memory.providers.choose import How, choose
@@ -110,6 +122,7 @@ def _when_named(config: Config) -> int | None:
 
 DUTIES: tuple[Duty, ...] = (
     Duty("drain", "apply what waits, end silent sessions", lambda _: 0, _drain),
+    Duty("sources", "read the sources whose interval is over", lambda _: 0, _sources),
     Duty("vectors", "make the vectors that are missing ([embed] provider)", _when_named, _vectors),
     Duty("tidy", "pack git's objects, remove leftovers", lambda _: DAY_S, _tidy),
     Duty(

@@ -307,10 +307,10 @@ def imported_text(result: Imported) -> str:
         lines[0] += f" · commit {', '.join(commit[:VERSION_SHOWN] for commit in result.commits)}"
     clashes = [f"another page lies at {_name(row, result.scope)}" for row in result.pages if row.outcome == "conflict"]
     if clashes:
-        lines += [*_some(clashes), "say what to do: --conflict skip, overwrite or duplicate"]
+        lines += [*some_lines(clashes), "say what to do: --conflict skip, overwrite or duplicate"]
     odd = [f"{row.source}: {'; '.join(row.notes)}" for row in result.pages if row.notes]
-    lines += _some(odd)
-    lines += _some([f"left out {line}" for line in result.left])
+    lines += some_lines(odd)
+    lines += some_lines([f"left out {line}" for line in result.left])
     relinked = sum(row.relinked for row in result.pages)
     if relinked:
         lines.append(f"links were changed in {relinked} lines")
@@ -321,6 +321,7 @@ def _name(row: ImportRow, scope: Scope | None) -> str:
     return label_from(Address(row.workspace, row.project, row.path), scope)
 
 
-def _some(lines: list[str]) -> list[str]:
+def some_lines(lines: list[str]) -> list[str]:
+    """The first of them, and how many more there are."""
     more = [f"and {len(lines) - ODD_SHOWN} more: --json lists all"] if len(lines) > ODD_SHOWN else []
     return [*lines[:ODD_SHOWN], *more]

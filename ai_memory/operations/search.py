@@ -11,6 +11,7 @@ from ai_memory.model import PageRef, Scope
 from ai_memory.operations.budget import MaxBytes
 from ai_memory.operations.configured import configured, stopwords, switches_of
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
+from ai_memory.operations.freshness import source_gaps
 from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
 from ai_memory.operations.search_explained import explained
@@ -187,7 +188,10 @@ def search(
 
             sure = confidences_now(memory, snapshot, [hit.ref for hit in found.hits])
         pinned = _pinned(snapshot, wanted, searched) if pin_first and not offset else ()
-        gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps)))
+        behind: tuple[str, ...] = ()
+        if found.hits and known_us is None:
+            behind = source_gaps(memory, snapshot, [hit.ref for hit in found.hits])
+        gaps = tuple(dict.fromkeys((*snapshot.gaps, *untold, *unseen, *found.gaps, *behind)))
     gaps = gaps if found.hits else (*gaps, *unknown_agent(memory, agent))
     rows = _with_pinned(
         pinned, tuple(_row(hit, stale.get(hit.ref, ()), sure.get(hit.ref), explain=explain) for hit in found.hits)

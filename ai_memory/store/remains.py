@@ -176,7 +176,7 @@ def _take_reachable(old: Connection, new: Connection, table: str, columns: Seque
 def _is_not_yet(old: Connection, table: str) -> bool:
     """Whether the file is of an older program that had no such table."""
     since = {"audit": state_schema.AUDIT_SINCE, "messages": state_schema.MESSAGES_SINCE}
-    since |= {"upkeep": state_schema.UPKEEP_SINCE}
+    since |= {"upkeep": state_schema.UPKEEP_SINCE, "sources": state_schema.SOURCES_SINCE}
     return 0 < state_schema.version(old) < since.get(table, 0)
 
 

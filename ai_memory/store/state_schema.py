@@ -13,7 +13,7 @@ from ai_memory.text.grams import grams
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 6
+VERSION = 7
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
@@ -30,6 +30,9 @@ UPKEEP_SINCE = 5
 
 DECLARED_SINCE = 6
 """Version from which on it is remembered which prompts may declare a fact."""
+
+SOURCES_SINCE = 7
+"""Version from which on there is a table of sources that are read again."""
 
 _FIRST = (
     """
@@ -248,6 +251,21 @@ _DECLARED = """
     ) WITHOUT ROWID
 """
 
+_SOURCES = """
+    CREATE TABLE sources (
+        name TEXT PRIMARY KEY,
+        project_id TEXT NOT NULL,                   -- as `_meta.md` has it: names change
+        namespace TEXT NOT NULL,
+        mapping TEXT NOT NULL,                      -- TOML, a copy
+        root TEXT NOT NULL,
+        authoritative INTEGER NOT NULL,
+        every_us INTEGER NOT NULL,
+        tried_at_us INTEGER,                        -- last look, NULL: never
+        complete_at_us INTEGER,                     -- last one that read every record
+        fault TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID
+"""
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -320,6 +338,10 @@ def _migrations() -> "Migrations":
     @migrations(name="0006 declared")
     def declared(database: Any) -> None:
         database.execute(_DECLARED)
+
+    @migrations(name="0007 sources")
+    def sources(database: Any) -> None:
+        database.execute(_SOURCES)
 
     return migrations
 

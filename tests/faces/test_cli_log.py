@@ -137,6 +137,18 @@ def with_folder_of_docs(room: Room) -> None:
     (room.checkout / "docs" / "a.md").write_text("# A")
 
 
+def with_records(room: Room) -> None:
+    room.ok("init")
+    (room.checkout / "tickets").mkdir()
+    (room.checkout / "tickets" / "a.json").write_text('[{"id": 1, "text": "One queue per region"}]')
+    (room.checkout / "tickets.toml").write_text('namespace = "tickets"\n')
+
+
+def with_source(room: Room) -> None:
+    with_records(room)
+    room.ok("source", "add", "tickets", "--mapping", "tickets.toml", "--root", "tickets")
+
+
 def with_edit_by_hand(room: Room) -> None:
     with_page(room)
     room.file("notes/a.md").write_text("# By hand")
@@ -170,6 +182,10 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "backup": (with_page, (), "backup"),
     "restore": (with_backup, ("--force",), "restore"),
     "import": (with_folder_of_docs, ("docs",), "import"),
+    "import json": (with_records, ("--mapping", "tickets.toml", "--root", "tickets"), "import"),
+    "source add": (with_records, ("bugs", "--mapping", "tickets.toml", "--root", "tickets"), "source-add"),
+    "source sync": (with_source, (), "import"),
+    "source remove": (with_source, ("tickets",), "source-remove"),
     "forget": (with_page, ("-p", "notes/a.md", "--confirm"), "forget"),
     "purge-session": (lambda room: room.work(), (SESSION, "--confirm"), "purge-session"),
     "rename-project": (with_page, ("shop", "store", "--confirm"), "rename-project"),

@@ -181,6 +181,17 @@ def folder_of_docs(room: Room) -> None:
     (room.checkout / "docs" / "first.md").write_text("# First\n")
 
 
+def folder_of_records(room: Room) -> None:
+    """What `import json` takes in, and its mapping."""
+    (room.checkout / "tickets").mkdir()
+    (room.checkout / "tickets" / "a.json").write_text('[{"id": 1, "text": "One queue per region"}]')
+    (room.checkout / "tickets.toml").write_text('namespace = "tickets"\n')
+
+
+def source_of_records(room: Room) -> None:
+    room.ok("source", "add", "tickets", "--mapping", "tickets.toml", "--root", "tickets")
+
+
 def shelf_of_pages(room: Room) -> None:
     """Pages long enough that `bench self` asks about them."""
     for name, word in (("herons", "heron"), ("kettles", "kettle"), ("lathes", "lathe")):
@@ -205,6 +216,9 @@ def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> 
     if example.startswith(("link", "resolve")):
         room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
     folder_of_docs(room)
+    folder_of_records(room)
+    if example.startswith("source") and not example.startswith("source add"):
+        source_of_records(room)
     room.ok(*shlex.split(example))
 
 
@@ -224,6 +238,9 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
     if name in ("link", "resolve"):
         room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
     folder_of_docs(room)
+    folder_of_records(room)
+    if name in ("source list", "source sync", "source remove"):
+        source_of_records(room)
     words = [word for word in shlex.split(ROWS[name].examples[-1]) if word != "--json"]
     if name == "write-page":
         words[words.index("decisions/queue.md")] = "decisions/other.md"

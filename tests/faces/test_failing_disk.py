@@ -45,6 +45,16 @@ def folder_of_docs(room: Room) -> None:
         (room.checkout / "docs" / name).write_text(f"# {name}\n\n[[one]]\n")
 
 
+def records(room: Room) -> None:
+    """An imported page that changed, and a new one. Nothing is retired: that would tell the time."""
+    (room.checkout / "map.toml").write_text('namespace = "tickets"\nas = "pages"\n')
+    (room.checkout / "tickets").mkdir()
+    file = room.checkout / "tickets" / "a.json"
+    file.write_text('[{"id": 1, "text": "One queue"}]')
+    room.ok("import", "json", "--mapping", "map.toml", "--root", "tickets")
+    file.write_text('[{"id": 1, "text": "One queue per region"}, {"id": 3, "text": "Three tries"}]')
+
+
 def exported(room: Room) -> None:
     room.ok("export", str(room.checkout / "kept"), "--all")
     room.ok("forget", "-p", "notes/a.md", "-p", "notes/b.md", "--confirm", "--history")
@@ -78,6 +88,9 @@ CASES: dict[str, Case] = {
     "restore": Case(("restore", "@disk/kept.zip", "--force"), backed_up),
     "import of a folder": Case(("import", "docs"), folder_of_docs),
     "import of an export": Case(("import", "kept"), exported, faults=(1, 5)),
+    "import of records": Case(
+        ("import", "json", "--mapping", "map.toml", "--root", "tickets", "--authoritative"), records
+    ),
     "export": Case(("export", "@disk/out", "--all"), again=(0, 2)),
     "export-okf": Case(("export-okf", "@disk/out"), again=(0, 2)),
     "forget": Case(("forget", "-p", "notes/a.md", "--confirm")),

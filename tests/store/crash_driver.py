@@ -19,7 +19,7 @@ import power_cut
 
 from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.operations import backup as backups
-from ai_memory.operations import importing
+from ai_memory.operations import import_json, importing
 from ai_memory.operations.purge import forget
 from ai_memory.operations.relocation import move_project, move_session, rename_project, rename_workspace
 from ai_memory.operations.reorg import reorg
@@ -160,6 +160,20 @@ def import_many(memory: Memory) -> str | None:
     return importing.import_pages(memory, folder=source, workspace="default", project="crash").outcome
 
 
+def import_records(memory: Memory) -> str | None:
+    """The records beside the data dir: an amended one, a new one, and one that is gone."""
+    root = memory.data_dir.root.with_name("records")
+    answer = import_json.import_json(
+        memory,
+        mapping=str(root.with_suffix(".toml")),
+        root=str(root),
+        authoritative=True,
+        workspace="default",
+        project="crash",
+    )
+    return answer.outcome
+
+
 def begin_anew(memory: Memory) -> str | None:
     return reset(memory, confirm=True).outcome
 
@@ -185,6 +199,7 @@ RUNS: Mapping[str, Callable[[Memory], str | None]] = {
             move_one,
             reorganise,
             import_many,
+            import_records,
             begin_anew,
             make_smaller,
             take_edits,

@@ -117,6 +117,34 @@ def test_an_import_killed_in_the_middle_keeps_whole_commits_and_goes_on(forge: F
         assert_in_step(root)
 
 
+def test_an_import_of_records_killed_at_any_step_happened_whole_or_not_at_all(forge: Forge, begun: Path) -> None:
+    records = begun.with_name("records")
+    records.mkdir()
+    records.with_suffix(".toml").write_text('namespace = "tickets"\n')
+    file = records / "a.json"
+    file.write_text('[{"id": 1, "text": "One queue"}, {"id": 2, "text": "Two tills"}]')
+    assert forge.run("import_records", begun).answer == "imported"
+    file.write_text('[{"id": 1, "text": "One queue per region"}, {"id": 3, "text": "Three tries"}]')
+
+    def said(root: Path) -> list[tuple[str, bool]]:
+        texts = [text for path, text in pages(root).items() if "/facts/" in path]
+        return sorted((text.rpartition("---\n")[2], "standing: superseded" in text) for text in texts)
+
+    before = said(copy_of(begun, "untouched"))
+    clean = copy_of(begun, "clean")
+    outcome = forge.run("import_records", clean)
+    after = said(clean)
+    assert after == [("One queue per region\n", False), ("Three tries\n", False), ("Two tills\n", True)]
+    for number, step in kills(outcome.steps, is_every=False).items():
+        root = copy_of(begun, f"killed-{number}")
+        assert forge.run("import_records", root, kill_at=number).status == KILLED
+        memory_at(root).adopt()
+        assert said(root) in (before, after), step
+        assert forge.run("import_records", root).answer == "imported"
+        assert said(root) == after, step
+        assert_in_step(root)
+
+
 @pytest.mark.parametrize("name", ["make_smaller", "back_up_proven"])
 def test_upkeep_that_dies_changes_nothing_and_can_be_said_again(forge: Forge, begun: Path, name: str) -> None:
     before = found(begun)
