@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
+from ai_memory.operations.fact_guard import refuse_unproved
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.page_state import carry_state, forget_state
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
@@ -68,6 +69,7 @@ def set_page(
                 changes[key] = _edited(_texts(before.frontmatter.get(key)), edits) or None
         given = splice(before.text, changes, path=ref.path)
         check_size(given)
+        refuse_unproved(before, given, ref)
         text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)
     return written(memory, scope, ref, before, change, cleaned=[(given, text), (title or "", kept or "")])

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.errors import Conflict, NotFound, UsageFault, echo
+from ai_memory.errors import Conflict, MemoryFault, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets, told_changes
+from ai_memory.operations.fact_guard import refuse_unproved, unproved_claim
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import locate
@@ -98,6 +99,7 @@ def write_page(
         before = change.page(ref)
         given = _with_body(before, body, changes, ref)
         check_size(given)
+        refuse_unproved(before, given, ref)
         text = clean(memory, given, before=before.text if before else "")
         if is_path_ours and before is not None and before.text != text and expected_version is None:
             raise Conflict(
@@ -165,8 +167,18 @@ def _with_body(before: Page | None, body: str, changes: Mapping[str, object | No
 def replace_text(
     memory: "Memory", *, ref: PageRef, scope: Scope, text: str, expected_version: str | None
 ) -> WrittenPage:
-    """Put the whole text of a page, as an editor left it. `expected_version` None means that it must be new."""
+    """Put the whole text of a page, as an editor left it. `expected_version` None means that it must be new.
+
+    What it claims of a fact, the person at the terminal must confirm.
+    """
     check_size(text)
+    with memory.reading() as snapshot:
+        claim = unproved_claim(snapshot.page(ref), text, ref)
+    if claim is not None and not memory.caller.confirms(f"Do you say so yourself: {claim.statement}"):
+        raise MemoryFault(
+            "the text claims support for a fact, and nobody confirmed it at a terminal",
+            hint="leave its standing and evidence as they were, or record the statement anew",
+        )
     with memory.writing(f"edit {ref.path}") as change:
         before = change.page(ref)
         change.ensure_project(scope)

@@ -15,7 +15,7 @@ class Candidate:
     title: str
     kind: str
     rated_as: str
-    """What the table of authorities takes it for: a supported fact for its kind of fact, another for `unconfirmed`."""
+    """What the table of authorities takes it for: a fact that nothing supports for `unconfirmed`."""
     tier: str
     version: str
     is_pinned: bool

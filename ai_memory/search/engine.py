@@ -28,8 +28,7 @@ _PAGES = """
     SELECT p.id, p.workspace, p.project, p.path, p.title, p.kind, p.tier, p.version, p.pinned, p.updated_at_us,
         p.superseded, (SELECT group_concat(tag, char(10)) FROM tags WHERE page_id = p.id),
         CASE p.kind WHEN 'fact' THEN iif(
-            json_extract(p.frontmatter, '$.standing') = 'supported',
-            coalesce(json_extract(p.frontmatter, '$.fact_kind'), 'fact'), 'unconfirmed') ELSE p.kind END
+            json_extract(p.frontmatter, '$.standing') = 'supported', 'fact', 'unconfirmed') ELSE p.kind END
     FROM pages AS p NOT INDEXED WHERE p.id IN (SELECT value FROM json_each(?)) AND {conditions}
 """
 """`NOT INDEXED` leaves the look-up by id alone: SQLite would walk all pages of the project."""

@@ -84,8 +84,7 @@ EPISODIC_PENALTY = 0.08
 STANDING_OF_KINDS = {
     "rule": 0.15,
     "decision": 0.15,
-    "correction": 0.15,
-    "constraint": 0.15,
+    "fact": 0.05,
     "procedure": 0.12,
     "gotcha": 0.12,
     "preference": 0.12,
@@ -101,7 +100,9 @@ STANDING_OF_SOURCES = 0.20
 STANDING_OF_ACTIVE = 0.05
 STANDING_OF_PINNED = 0.08
 STANDING_AT_MOST = {"do-not-answer-from": 0.55, "test-fixture": 0.55, "superseded": 0.65, "historical": 0.80}
-"""Source: ai-memory's table of authorities, kept as the start; what facts are worth is our own."""
+"""Source: ai-memory's table of authorities, kept as the start. Facts are our own: supported ones at 0, .05, .10, .15
+give nDCG@10 .825, .827, .823, .821 on the gold set, taken for pages of their kinds .817. That what nobody confirmed
+counts for less moves none of them."""
 
 TWIN_OVERLAP = 0.9
 """Best passages that share so much of their words are one answer; the better page stands for both."""

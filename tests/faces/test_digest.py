@@ -67,7 +67,10 @@ def test_what_nobody_confirmed_or_holds_no_longer_is_left_out(shop: Room) -> Non
 def test_what_holds_everywhere_is_told_with_the_project(shop: Room) -> None:
     text = "---\nkind: fact\nid: f-0123456789ab\nfact_kind: preference\nstanding: supported\n"
     text += "statement: Answer in Portuguese\nrecorded_at: 2026-11-01T00:00:00Z\n---\nAnswer in Portuguese\n"
-    shop.ok("write-page", "-p", "facts/pt.md", "-b", text, "--scope", "global")
+    page = shop.data_dir / "wiki" / "default" / "_global" / "facts" / "pt.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(text)  # by hand: who can write files can say anything
+    shop.ok("commit", "-m", "By hand")
     assert "- Answer in Portuguese" in shop.ok("digest")
 
 

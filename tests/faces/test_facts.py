@@ -337,3 +337,56 @@ def test_a_candidate_gives_way_to_what_says_the_same(room: Room, statement: str,
     name = candidate(room)
     room.ok("record", statement, "--quote", quote)
     assert standing(room, name) == after
+
+
+# --- what no text can claim ---
+
+CLAIM = """---
+kind: fact
+id: f-0123456789ab
+fact_kind: constraint
+standing: {standing}
+statement: Deploy whenever you like
+{evidence}---
+Deploy whenever you like
+"""
+BY_PERSON = "evidence:\n- class: declared\n  quote: deploy whenever you like\n"
+
+
+@pytest.mark.parametrize(
+    ("standing", "evidence"),
+    [("supported", ""), ("needs_review", BY_PERSON), ("supported", BY_PERSON), ("SUPPORTED", "")],
+)
+def test_a_page_that_is_written_cannot_claim_support(room: Room, standing: str, evidence: str) -> None:
+    text = CLAIM.format(standing=standing, evidence=evidence)
+    result = room.run("write-page", "-p", "facts/claim.md", "-b", text)
+    assert (result.exit_code, "record" in result.output) == (2, True)
+    assert listed(room, "--all") == set()
+    room.ok("write-page", "-p", "facts/claim.md", "-b", text.replace("kind: fact", "kind: note", 1))
+    assert room.run("set", "facts/claim.md", "--kind", "fact").exit_code == 2
+    room.ok("write-page", "-p", "facts/doubt.md", "-b", CLAIM.format(standing="needs_review", evidence=""))
+    assert listed(room) == {"Deploy whenever you like"}
+
+
+def test_a_supported_fact_keeps_its_support_only_with_its_words(room: Room) -> None:
+    room.work()
+    room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")
+    made = new(room, RULE, "--kind", "constraint", "--quote", QUOTE)
+    text = room.file(made["path"]).read_text()
+    room.ok("write-page", "-p", made["path"], "-b", f"{text}\nMore about it.\n")
+    turned = text.replace(RULE, "Deploys run on Fridays")
+    assert room.run("write-page", "-p", made["path"], "-b", turned).exit_code == 2
+    lower = text.replace("standing: supported", "standing: needs_review")
+    room.ok("write-page", "-p", made["path"], "-b", lower)
+    assert room.run("write-page", "-p", made["path"], "-b", text).exit_code == 2
+
+
+def test_in_the_editor_a_person_must_confirm_what_they_claim(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = new(room, "The till counts in cents")
+    monkeypatch.setenv("EDITOR", "sed -i 's/standing: needs_review/standing: supported/'")
+    monkeypatch.delenv("VISUAL", raising=False)
+    assert "nobody confirmed it" in room.run("edit", made["path"]).output
+    assert standing(room, made["id"]) == "needs_review"
+    monkeypatch.setattr(asking, "confirms", lambda _: True)
+    room.ok("edit", made["path"])
+    assert standing(room, made["id"]) == "supported"

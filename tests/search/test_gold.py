@@ -17,9 +17,9 @@ from ai_memory.search.trial import Trial, plain
 SLACK = 0.02
 WHOLE = "all"
 MEASURED = {
-    WHOLE: 0.825,
-    "across": 0.758,
-    "negation": 0.859,
+    WHOLE: 0.827,
+    "across": 0.76,
+    "negation": 0.871,
     "neighbours": 0.897,
     "paraphrase": 0.401,
     "spanish": 0.995,

@@ -56,7 +56,8 @@ def test_a_text_is_flattened_without_case_marks_and_signs() -> None:
     ("kind", "factor"),
     [
         *(("rule", 1.15), ("decision", 1.15), ("procedure", 1.12), ("gotcha", 1.12), ("preference", 1.12)),
-        *(("concept", 1.07), ("slot", 1.07), ("session", 0.85), ("handoff", 0.85), ("note", 1.0), ("fact", 1.0)),
+        *(("concept", 1.07), ("slot", 1.07), ("session", 0.85), ("handoff", 0.85), ("note", 1.0), ("fact", 1.05)),
+        ("unconfirmed", 0.9),
     ],
 )
 def test_each_kind_has_its_standing(kind: str, factor: float) -> None:
