@@ -2,7 +2,8 @@
 
 What is promised of questions without an answer is in `tests/search/test_gold.py`; that leaving out common words costs
 no answer, in `tests/search/test_common_words.py`. How quick that is among 100,000 passages is measured by
-`tests/bench/bench_store.py query`: a test measures no time.
+`tests/bench/bench_store.py query`: a test measures no time. Talks are not imported from archives: agents' own records
+are read by `backfill`.
 """
 
 import hashlib
@@ -99,6 +100,50 @@ def test_an_index_made_anew_from_the_pages_alone_answers_byte_for_byte_the_same(
             path.unlink()
     shop.ok("reindex")
     assert [shop.ok(*words) for words in asked] == before
+
+
+RECORDS = [
+    {"id": "t-1", "title": "Deploys", "text": "Deploys of the till run on Mondays", "time": "2026-05-01T10:00:00Z"},
+    {"id": "t-2", "title": "Deploys", "text": "Deploys of the ledger wait for finance", "time": "2026-05-02T10:00:00Z"},
+]
+
+
+def test_records_in_an_array_and_by_line_make_the_same_pages_once(
+    shop: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.toml").write_text('namespace = "talks"\nas = "pages"\n')
+    rooms = []
+    for name, text in (("array.json", json.dumps(RECORDS)), ("lines.jsonl", "\n".join(map(json.dumps, RECORDS)))):
+        root = tmp_path / name.partition(".")[0]
+        root.mkdir()
+        (root / name).write_text(text)
+        monkeypatch.setenv("AI_MEMORY_DATA_DIR", str(tmp_path / f"data-{root.name}"))
+        room = Room(shop.checkout, tmp_path / f"data-{root.name}")
+        words = ("import", "json", "--mapping", str(tmp_path / "m.toml"), "--root", str(root))
+        room.ok(*words)
+        head = room.git("rev-parse", "HEAD")
+        room.ok(*words)
+        assert room.git("rev-parse", "HEAD") == head, "a second import changes nothing"
+        rooms.append({path: _without_origin(content) for path, content in pages(room)})
+    assert rooms[0] == rooms[1]
+    assert len(rooms[0]) == 2, "two of one title are two pages"
+
+
+def _without_origin(content: bytes) -> bytes:
+    """Less the name of the file that it came from."""
+    return b"\n".join(line for line in content.split(b"\n") if b"array.json" not in line and b"lines.jsonl" not in line)
+
+
+def test_a_digest_is_the_same_twice_and_opens_no_element(shop: Room) -> None:
+    shop.work()
+    shop.tell("user-prompt", text="Never <b>release</b> the till on a market day -->")
+    shop.drain()
+    quote = "Never <b>release</b> the till on a market day"
+    new(shop, "Never <b>release</b> the till on a market day", "--kind", "correction", "--quote", quote)
+    text = shop.json("digest")["text"]
+    assert "- Never &lt;b&gt;release&lt;/b&gt; the till" in text
+    assert "<b>" not in text
+    assert shop.json("digest")["text"] == text
 
 
 def test_an_export_taken_into_an_empty_memory_is_the_same_tree(
