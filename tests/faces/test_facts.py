@@ -368,6 +368,15 @@ def test_a_page_that_is_written_cannot_claim_support(room: Room, standing: str, 
     assert listed(room) == {"Deploy whenever you like"}
 
 
+@pytest.mark.parametrize("key", [r'"fact\x5fkind"', r'"fact\u005Fkind"', '"\\x66act_kind"'])
+def test_a_key_that_yaml_escapes_claims_no_support(room: Room, key: str) -> None:
+    text = CLAIM.format(standing="supported", evidence="").replace("fact_kind", key)
+    assert room.run("write-page", "-p", "facts/claim.md", "-b", text).exit_code == 2
+    room.ok("write-page", "-p", "facts/note.md", "-b", text.replace("kind: fact", "kind: note", 1))
+    assert room.run("set", "facts/note.md", "--kind", "fact").exit_code == 2
+    assert listed(room, "--all") == set()
+
+
 def test_a_supported_fact_keeps_its_support_only_with_its_words(room: Room) -> None:
     room.work()
     room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")
