@@ -71,6 +71,21 @@ def test_what_an_agent_gave_its_subagent_to_do_is_no_persons_word(room: Room) ->
     record(room, RULE, "--quote", QUOTE, code=3)
 
 
+def test_a_turn_that_a_client_tells_is_no_persons_word(room: Room) -> None:
+    room.work()
+    words = ("--session", "c0ffee00-1111-4222-8333-444455556666", "--index", "0", "--role", "user", "--text", QUOTE)
+    room.ok("capture-turn", *words, "--agent", "codex")
+    room.drain()
+    assert QUOTE in room.ok("sessions", "--json") + room.ok("session", room.json("sessions")["sessions"][0]["id"])
+    record(room, RULE, "--quote", QUOTE, code=3)
+
+
+def test_a_prompt_in_print_mode_is_no_persons_word(room: Room) -> None:
+    room.work()
+    room.tell("user-prompt", text=QUOTE, flags=["late", "unattended"])
+    record(room, RULE, "--quote", QUOTE, code=3)
+
+
 def test_a_prompt_of_another_project_is_no_evidence_here(room: Room, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
