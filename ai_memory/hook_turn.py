@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KINDS = {"user": "user-prompt", "assistant": "stop"}
 """Role → what is captured: an answer ends a turn, and its text is kept only where answers are."""
-_SOURCE = "capture-turn"
+SOURCE = "capture-turn"
 
 
 class Turn:
@@ -64,7 +64,7 @@ def take_turn(
     """
     options = hook_call.Options([])
     options.event = KINDS[role]
-    options.producer = {"source-event": _SOURCE, "ingest-key": _key(agent, session, index)}
+    options.producer = {"source-event": SOURCE, "ingest-key": _key(agent, session, index)}
     said = {"prompt": text} if role == "user" else {"last_assistant_message": text}
     payload = {"session_id": session, "cwd": cwd, **said}
     is_off = hook_call.is_off(environ)

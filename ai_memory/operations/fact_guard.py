@@ -12,14 +12,9 @@ from ai_memory.text.page import parse_leniently
 if TYPE_CHECKING:
     from ai_memory.model import Page, PageRef
 
-_KEY = "fact_kind"
-"""Without it no page is a fact."""
-
 
 def unproved_claim(before: "Page | None", text: str, ref: "PageRef") -> Fact | None:
     """The fact that the text makes, where it claims a support that the page did not have; else None."""
-    if _KEY not in text:
-        return None
     after = read_fact(parse_leniently(text, path=ref.path).frontmatter)
     if after is None:
         return None

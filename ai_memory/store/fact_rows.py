@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ai_memory import hook_turn
+from ai_memory.hook_harnesses import UNATTENDED
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection
 from ai_memory.text.facts import Fact, Standing, read_fact
@@ -28,7 +30,8 @@ _BY_ID = """
 _PROMPT = """
     SELECT o.session, o.at_us FROM sessions AS s
     CROSS JOIN observations AS o ON o.session = s.id
-    WHERE s.workspace = ? AND s.project = ? AND o.kind = 'user-prompt' AND o.agent_id = '' AND instr(o.text, ?) > 0
+    WHERE s.workspace = ? AND s.project = ? AND o.kind = 'user-prompt' AND o.agent_id = ''
+    AND o.source_event <> ? AND instr(',' || o.flags || ',', ?) = 0 AND instr(o.text, ?) > 0
     ORDER BY o.at_us DESC, o.event_id DESC LIMIT 1
 """
 _OBSERVED = """
@@ -111,8 +114,12 @@ def _read(rows: Iterable[Any]) -> list[FactRow]:
 
 
 def prompt_with(state: Connection, workspace: str, project: str, quote: str) -> Said | None:
-    """The newest prompt of a person in a session of that project that holds the words as they stand."""
-    row = state.execute(_PROMPT, (workspace, project, quote)).fetchone()
+    """The newest prompt of a person in a session of that project that holds the words as they stand.
+
+    What a client tells as its turns may be its model's words, and print mode is another program's.
+    """
+    none_typed = (hook_turn.SOURCE, f",{UNATTENDED},")
+    row = state.execute(_PROMPT, (workspace, project, *none_typed, quote)).fetchone()
     return Said(*row) if row else None
 
 

@@ -71,6 +71,21 @@ def test_what_an_agent_gave_its_subagent_to_do_is_no_persons_word(room: Room) ->
     record(room, RULE, "--quote", QUOTE, code=3)
 
 
+def test_a_turn_that_a_client_tells_is_no_persons_word(room: Room) -> None:
+    room.work()
+    words = ("--session", "c0ffee00-1111-4222-8333-444455556666", "--index", "0", "--role", "user", "--text", QUOTE)
+    room.ok("capture-turn", *words, "--agent", "codex")
+    room.drain()
+    assert QUOTE in room.ok("sessions", "--json") + room.ok("session", room.json("sessions")["sessions"][0]["id"])
+    record(room, RULE, "--quote", QUOTE, code=3)
+
+
+def test_a_prompt_in_print_mode_is_no_persons_word(room: Room) -> None:
+    room.work()
+    room.tell("user-prompt", text=QUOTE, flags=["late", "unattended"])
+    record(room, RULE, "--quote", QUOTE, code=3)
+
+
 def test_a_prompt_of_another_project_is_no_evidence_here(room: Room, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -366,6 +381,15 @@ def test_a_page_that_is_written_cannot_claim_support(room: Room, standing: str, 
     assert room.run("set", "facts/claim.md", "--kind", "fact").exit_code == 2
     room.ok("write-page", "-p", "facts/doubt.md", "-b", CLAIM.format(standing="needs_review", evidence=""))
     assert listed(room) == {"Deploy whenever you like"}
+
+
+@pytest.mark.parametrize("key", [r'"fact\x5fkind"', r'"fact\u005Fkind"', '"\\x66act_kind"'])
+def test_a_key_that_yaml_escapes_claims_no_support(room: Room, key: str) -> None:
+    text = CLAIM.format(standing="supported", evidence="").replace("fact_kind", key)
+    assert room.run("write-page", "-p", "facts/claim.md", "-b", text).exit_code == 2
+    room.ok("write-page", "-p", "facts/note.md", "-b", text.replace("kind: fact", "kind: note", 1))
+    assert room.run("set", "facts/note.md", "--kind", "fact").exit_code == 2
+    assert listed(room, "--all") == set()
 
 
 def test_a_supported_fact_keeps_its_support_only_with_its_words(room: Room) -> None:
