@@ -36,7 +36,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the first word names. Errors: UsageFault with the nearest name."""
         name, rest = args[0], args[1:]
-        if rest and name not in GROUPS and f"{self.prefix} {name} {rest[0]}".strip() in ROWS:
+        if rest and name not in GROUPS and f"{self.prefix} {name}".strip() + f" {rest[0]}" in ROWS:
             name, rest = f"{name} {rest[0]}", rest[1:]  # a command of its own behind a word that is one, too
         command: TyperCommand | TyperGroup | None = self.get_command(ctx, name)
         if command is None:

@@ -257,7 +257,8 @@ def test_two_bridges_write_at_once_and_nothing_is_lost(checkout: Path) -> None:
 
     async def outer(first: Talk) -> None:
         words = ["mcp-bridge", "--data-dir", str(checkout.parent / "data")]
-        async with forked_bridge(words, checkout) as (reading, writing), ClientSession(reading, writing) as session:
+        server = StdioServerParameters(command=sys.executable, args=["-m", "ai_memory", *words], cwd=checkout)
+        async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as session:
             await session.initialize()
             async with anyio.create_task_group() as group:
                 group.start_soon(write, first, "a")
@@ -265,7 +266,7 @@ def test_two_bridges_write_at_once_and_nothing_is_lost(checkout: Path) -> None:
             listed = await first.good("memory_recent", limit=100)
             assert {f"notes/{name}-{n}.md" in listed for name in "ab" for n in range(count)} == {True}
 
-    talk(outer, cwd=checkout)
+    talk(outer, cwd=checkout, is_spawned=True)  # nothing is forked once threads read and write
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("capture/declaring.py", "_forget"): "prompts that say nothing new",
         ("capture/page_work.py", "_set_aside"): "how often page work failed",
         ("operations/maintain.py", "_done"): "when a duty had its turn: what it changes, it tells by itself",
+        ("operations/sources.py", "synced"): "when a source was read: the import of its records tells what changed",
     }
     telling = {
         ("capture/backfilling.py", "_apply"),
@@ -304,6 +305,8 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("operations/message_box.py", "message_cancel"),
         ("operations/message_box.py", "message_pop"),
         ("operations/message_send.py", "_put"),
+        ("operations/sources.py", "source_add"),
+        ("operations/sources.py", "source_remove"),
         ("store/memory.py", "tell"),
     }
     found = set()

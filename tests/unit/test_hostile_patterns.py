@@ -83,6 +83,7 @@ MADE_OF_WORDS = {
     "ai_memory.search.when": "words",
     "ai_memory.settings": "what a person set: ai_memory.patterns looks at it first",
     "ai_memory.store.rewriting": "paths, escaped",
+    "ai_memory.text.record_mapping": "what a person wrote into a mapping: ai_memory.patterns looks at it first",
 }
 """Modules with a call whose pattern is made of words as it runs, and what it is made of."""
 SHAPED = {"ai_memory.scrub": 0, "ai_memory.text.declarations": int(re.IGNORECASE)}
