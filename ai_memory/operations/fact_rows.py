@@ -114,7 +114,8 @@ def named_fact(snapshot: "Snapshot", scope: Scope, name: str) -> StoredFact:
     if len(here or found) == 1:
         return (here or found)[0]
     if found:
-        raise Conflict(f"more than one project has a fact {name}", hint="name it by its path: project:facts/….md")
+        pages = ", ".join(str(one.ref) for one in (here or found)[:3])
+        raise Conflict(f"more than one page is the fact {name}: {pages}", hint="name it by its path")
     named = _at_path(snapshot, scope, name)
     if named is None:
         raise NotFound(f"no fact {echo(name)}", hint="`ai-memory facts` lists them with their ids")

@@ -392,6 +392,18 @@ def test_a_key_that_yaml_escapes_claims_no_support(room: Room, key: str) -> None
     assert listed(room, "--all") == set()
 
 
+def test_an_id_that_two_pages_have_names_both(room: Room) -> None:
+    for path in ("facts/one.md", "facts/two.md"):
+        room.ok("write-page", "-p", path, "-b", CLAIM.format(standing="needs_review", evidence=""))
+    error = room.json("resolve", "f-0123456789ab", "--as", "contradicted", "--because", "x", code=5)["error"]
+    assert (error["code"], "facts/one.md" in error["message"], "facts/two.md" in error["message"]) == (
+        "conflict",
+        True,
+        True,
+    )
+    room.json("resolve", "facts/one.md", "--as", "contradicted", "--because", "x")
+
+
 def test_a_supported_fact_keeps_its_support_only_with_its_words(room: Room) -> None:
     room.work()
     room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")
