@@ -19,6 +19,8 @@ from ai_memory.text.told_facts import sections
 
 MAX_PAGES = 24
 """Pages that a brief tells of; the others are counted."""
+MAX_FACTS = 100
+"""Facts that a brief may tell: the hook looks at the file of each."""
 MAX_RECENT = 10
 SHORT_BYTES = 256
 LONG_BYTES = 500
@@ -65,7 +67,9 @@ class Material:
     more: int = 0
     """Standing pages beyond these."""
     facts: tuple[Fact, ...] = ()
-    """What holds, in the order in which it is told."""
+    """What holds, in the order in which it is told; at most `MAX_FACTS`."""
+    more_facts: int = 0
+    """Facts beyond these."""
     recent: tuple[tuple[str, str], ...] = ()
     """(path, title) of pages changed last, neutralised, newest first; none that is an entry."""
 
@@ -121,7 +125,7 @@ def _without_title(body: str, title: str) -> str:
 def status(material: Material) -> str:
     """`3 rules, 2 gotchas, 1 fact`; empty without any."""
     kinds = [one.kind if one.kind in _COUNTED else "page" for one in material.entries]
-    kinds += ["fact"] * len(material.facts)
+    kinds += ["fact"] * (len(material.facts) + material.more_facts)
     return ", ".join(count(kinds.count(kind), kind) for kind in (*_COUNTED, "page") if kind in kinds)
 
 
@@ -225,8 +229,9 @@ class _Packing:
 
     def _sections(self) -> Iterator[str]:
         yield from sections(self._material.facts[: self._facts])
-        if self._facts < len(self._material.facts):
-            yield f"## Not shown: {count(len(self._material.facts) - self._facts, 'fact')}"
+        hidden_facts = len(self._material.facts) - self._facts + self._material.more_facts
+        if hidden_facts:
+            yield f"## Not shown: {count(hidden_facts, 'fact')}"
         shown = [(self._material.entries[number], level) for number, level in sorted(self._levels.items())]
         yield from (_single(one, level) for one, level in shown if one.is_first)
         rest = [(one, level) for one, level in shown if not one.is_first]

@@ -19,21 +19,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ai_memory.errors import MemoryFault
+from ai_memory.capture.page_files import file_holds, stamp_of
 from ai_memory.hook_lookup import MAX_FILE_BYTES, ROW_BYTES
 from ai_memory.hook_policy import read_settings
 from ai_memory.hook_terms import words
-from ai_memory.model import Page, PageRef
-from ai_memory.plainfile import read_plain
+from ai_memory.model import Page
 from ai_memory.search.authority import authority
-from ai_memory.store.blobs import blob_id
 from ai_memory.store.memory import Memory
 from ai_memory.store.outbox import MADE, Outbox, lookup_name
 from ai_memory.store.snapshot import Snapshot
 from ai_memory.store.standing import told_at_prompts
 from ai_memory.text.chunks import chunks
 from ai_memory.text.facts import Standing, read_fact, read_interval
-from ai_memory.text.fences import neutralise
+from ai_memory.text.fences import neutralise, without_elements
 from ai_memory.text.injection import is_order_shaped
 from ai_memory.text.plain import clip, plain, plain_line
 from ai_memory.text.sanitize import OwnPatterns, sanitize
@@ -98,32 +96,19 @@ class Lookups:
         now_us = self._memory.clock()
         present = _object((self._outbox.read(name) or "").partition("\n")[0])
         refs = told_at_prompts(snapshot, *project, now_us=now_us)
-        stamps = {ref: self._stamp(ref) for ref, _ in refs[:MAX_PAGES]}
+        wiki = self._memory.data_dir.wiki
+        stamps = {ref: stamp_of(wiki, ref.git_path) for ref, _ in refs[:MAX_PAGES]}
         made_of = _digest((FORMAT, self._own, refs, list(stamps.values())))
         if present.get("made_of") == made_of:
             return 0
         entries: list[Entry] = []
         for ref, stamp in stamps.items():
             page = snapshot.page(ref)
-            if page is not None and _is_told(page) and self._holds(page):
+            if page is not None and _is_told(page) and file_holds(wiki, ref.git_path, page.version):
                 entries += entries_of(page, stamp, self._own)
         head = {"v": FORMAT, "head": snapshot.head or "", "made_of": made_of, "place": "/".join(project)}
         self._outbox.put(name, render(head, entries, left_out=max(0, len(refs) - MAX_PAGES)))
         return 1
-
-    def _stamp(self, ref: PageRef) -> tuple[int, int]:
-        try:
-            status = (self._memory.data_dir.wiki / ref.git_path).stat()
-        except (OSError, ValueError):
-            return -1, -1
-        return status.st_size, status.st_mtime_ns
-
-    def _holds(self, page: Page) -> bool:
-        """Whether the page's file holds what the index has of it: an edit by hand has to be taken first."""
-        try:
-            return blob_id(read_plain(self._memory.data_dir.wiki / page.ref.git_path)) == page.version
-        except (OSError, ValueError, MemoryFault):
-            return False
 
 
 def _is_told(page: Page) -> bool:
@@ -182,7 +167,7 @@ def render(head: dict[str, object], entries: Iterable[Entry], *, left_out: int) 
 
 def _line(text: str) -> str:
     """One line that closes no fence and opens no tag."""
-    return " ".join(neutralise(text).replace("<", "&lt;").replace(">", "&gt;").split())
+    return " ".join(without_elements(neutralise(text)).split())
 
 
 def _digest(made_of: object) -> str:

@@ -27,15 +27,13 @@ from ai_memory.capture.attribution import Attribution
 from ai_memory.capture.brief import Material
 from ai_memory.capture.handoffs import named
 from ai_memory.capture.mail import tell_waiting
+from ai_memory.capture.page_files import file_holds, stamp_of
 from ai_memory.capture.words import minute
-from ai_memory.errors import MemoryFault
 from ai_memory.hook_packet import CONTINUITY_US, KEPT_S, rows_in
 from ai_memory.model import Page, PageRef
-from ai_memory.plainfile import read_plain
 from ai_memory.scope.markers import nearest_markers
 from ai_memory.scope.policy import briefing_at
 from ai_memory.store import session_lookup, standing, state_sessions
-from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import Connection
 from ai_memory.store.fact_rows import FactRow, told_facts
 from ai_memory.store.head import read_head
@@ -72,6 +70,7 @@ class _Chosen:
     more: int
     pages: list[Page] = field(default_factory=list)
     facts: list[FactRow] = field(default_factory=list)
+    more_facts: int = 0
     turns_us: tuple[int | None, ...] = ()
     """When the next fact or page begins to hold, or ends to."""
     recent: list[tuple[str, str]] = field(default_factory=list)
@@ -80,13 +79,13 @@ class _Chosen:
     def names(self) -> object:
         """What decides the brief's bytes: the same names, the same brief."""
         told = [*((page.ref, page.version) for page in self.pages), *((fact.ref, fact.version) for fact in self.facts)]
-        return told, self.recent, self.more
+        return told, self.recent, self.more, self.more_facts
 
     def material(self, scope: str) -> Material:
         entries = tuple(brief.entry(page) for page in self.pages)
         recent = tuple(brief.recent_line(path, title) for path, title in self.recent)
         facts = tuple(row.fact for row in self.facts)
-        return Material(scope, entries, more=self.more, facts=facts, recent=recent)
+        return Material(scope, entries, more=self.more, facts=facts, more_facts=self.more_facts, recent=recent)
 
     def over_us(self) -> int:
         """When the brief is no longer true by itself; 0 is never."""
@@ -207,11 +206,7 @@ class Starts:
         return self._stamp(git_path) in rows_in(present, "shows")
 
     def _stamp(self, git_path: str) -> list[object]:
-        try:
-            status = (self._memory.data_dir.wiki / git_path).stat()
-        except (OSError, ValueError):
-            return [git_path, -1, -1]
-        return [git_path, status.st_size, status.st_mtime_ns]
+        return [git_path, *stamp_of(self._memory.data_dir.wiki, git_path)]
 
     def _renew_project(self, snapshot: Snapshot, project: Project, chars: set[int], *, is_news: bool) -> int:
         workspace, name = project
@@ -267,7 +262,8 @@ class Starts:
                 chosen.shows.append(stamp)
         told = told_facts(snapshot.index, *project, at_us=now_us)
         chosen.turns_us = (told.until_us, standing.next_turn_us(snapshot, *project, now_us=now_us))
-        for row in told.facts:
+        chosen.more_facts = max(0, len(told.facts) - brief.MAX_FACTS)
+        for row in told.facts[: brief.MAX_FACTS]:
             stamp = self._stamp(row.ref.git_path)
             if row.ref not in refs and self._holds(row.ref, row.version):
                 chosen.facts.append(row)
@@ -283,11 +279,7 @@ class Starts:
         return chosen
 
     def _holds(self, ref: PageRef, version: str) -> bool:
-        """Whether the page's file holds that version."""
-        try:
-            return blob_id(read_plain(self._memory.data_dir.wiki / ref.git_path)) == version
-        except (OSError, ValueError, MemoryFault):
-            return False
+        return file_holds(self._memory.data_dir.wiki, ref.git_path, version)
 
     # --- sessions ---
 

@@ -8,7 +8,7 @@ from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
 from ai_memory.store.fact_rows import told_facts
 from ai_memory.text.facts import Fact
-from ai_memory.text.fences import fence, neutralise
+from ai_memory.text.fences import fence, neutralise, without_elements
 from ai_memory.text.plain import clip, plain_line
 from ai_memory.text.sanitize import sanitize
 from ai_memory.text.told_facts import sections
@@ -98,11 +98,7 @@ def _text(facts: list[Fact], pinned: list[Page], source: str, told: int, named: 
 
 def _page_line(page: Page) -> str:
     title = clip(plain_line(" ".join(neutralise(sanitize(page.title)).split())), TITLE_BYTES)
-    return f"- {_escaped(page.ref.path)}: {_escaped(title)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("<", "&lt;").replace(">", "&gt;")
+    return without_elements(f"- {page.ref.path}: {title}")
 
 
 def digest_text(result: Digest) -> str:

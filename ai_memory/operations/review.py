@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import MemoryFault
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.fact_rows import is_rival
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
-from ai_memory.operations.staleness import PAST_KINDS, stale_pages
+from ai_memory.operations.staleness import stale_pages
 from ai_memory.store.fact_rows import FactRow as StoredFact
 from ai_memory.store.fact_rows import facts_of
 from ai_memory.text.admission import alike
-from ai_memory.text.facts import Standing
-from ai_memory.text.times import parse_time
+from ai_memory.text.facts import Standing, read_instant
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -114,7 +112,8 @@ def review(
             for ref, one in found:
                 told.setdefault(ref, []).append(one)
         wanted = {ref: ones for ref, ones in told.items() if reason is None or reason in (one.name for one in ones)}
-        rows = [row for ref, ones in wanted.items() if (row := _row(snapshot, facts, ref, ones)) is not None]
+        by_page = {one.ref: one for one in facts}
+        rows = [row for ref, ones in wanted.items() if (row := _row(snapshot, by_page.get(ref), ref, ones)) is not None]
         gaps = tuple(snapshot.gaps)
     rows.sort(key=lambda row: row.path)
     rows.sort(key=lambda row: row.since, reverse=True)
@@ -161,16 +160,9 @@ def _was_weighed(one: StoredFact, other: StoredFact) -> bool:
 
 def _overdue(snapshot: "Snapshot", scope: Scope, now_us: int) -> Told:
     for row in snapshot.index.execute(_OVERDUE, (scope.workspace, scope.project)):
-        due_us = _instant(row[6])
+        due_us = read_instant(row[6])
         if due_us is not None and due_us <= now_us:
             yield PageRef(*row[:3]), ReviewReason("overdue", f"was to be looked at by {rfc3339(due_us)[:10]}")
-
-
-def _instant(value: object) -> int | None:
-    try:
-        return parse_time(value) if isinstance(value, str) else None
-    except MemoryFault:
-        return None
 
 
 def _stale(snapshot: "Snapshot", scope: Scope) -> Told:
@@ -179,7 +171,7 @@ def _stale(snapshot: "Snapshot", scope: Scope) -> Told:
     if scope.root is None:
         return
     here = Filter(scope.workspace, scope.project, superseded=False)
-    pages = [page for page in snapshot.select(here, limit=MOST_PAGES).pages if page.kind not in PAST_KINDS]
+    pages = snapshot.select(here, limit=MOST_PAGES).pages
     for ref, stale in sorted(stale_pages(pages, scope, within_s=WITHIN_S).items()):
         yield ref, ReviewReason("stale", "; ".join(stale.notes))
 
@@ -206,9 +198,8 @@ def _said_twice(facts: list[StoredFact]) -> Told:
 
 
 def _row(
-    snapshot: "Snapshot", facts: Iterable[StoredFact], ref: PageRef, reasons: list[ReviewReason]
+    snapshot: "Snapshot", stored: StoredFact | None, ref: PageRef, reasons: list[ReviewReason]
 ) -> ReviewRow | None:
-    stored = next((one for one in facts if one.ref == ref), None)
     place = (ref.workspace, ref.project, ref.path)
     if stored is not None:
         fact = stored.fact

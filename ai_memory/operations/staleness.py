@@ -11,17 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ai_memory.errors import MemoryFault
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.plainfile import open_plain
 from ai_memory.search import numbers
-from ai_memory.text.facts import EvidenceClass, read_fact
+from ai_memory.text.facts import EvidenceClass, read_fact, read_instant
 from ai_memory.text.mentions import Mentions, mentions
-from ai_memory.text.times import parse_time
 
 if TYPE_CHECKING:
     from ai_memory.search.request import Hit, Hits
-    from ai_memory.store.checkout_history import Changes, Past, Since
+    from ai_memory.store.checkout_history import Changes
     from ai_memory.store.snapshot import Snapshot
 
 PAST_KINDS = frozenset({"session", "handoff"})
@@ -70,7 +68,7 @@ def stale_pages(pages: Iterable[Page], scope: Scope, *, within_s: float = AT_REC
     claims = [claim for claim in claims if claim.named or claim.cited]
     base = os.path.realpath(root)
     past = _past(base, claims, within_s)
-    told = {claim.page.ref: _told(base, claim, past) for claim in claims}
+    told = {claim.page.ref: _told(base, claim, *past) for claim in claims}
     return {ref: stale for ref, stale in told.items() if stale is not None}
 
 
@@ -96,18 +94,12 @@ def _claim(page: Page) -> _Claim:
     fact = read_fact(page.frontmatter)
     if fact is None:
         return _Claim(page, page.updated_at_us, mentions(page.body), ())
-    said_at_us = max(fact.recorded_at_us, fact.resolved_at_us or 0, *(_instant(one.at) for one in fact.evidence), 0)
+    said_at_us = max(
+        fact.recorded_at_us, fact.resolved_at_us or 0, *(read_instant(one.at) or 0 for one in fact.evidence)
+    )
     cites = " ".join(one.cite for one in fact.evidence if one.klass is EvidenceClass.OBSERVED)
     cited = [lines for one in fact.evidence if one.sha256 and (lines := _lines(one.cite, one.sha256))]
     return _Claim(page, said_at_us, mentions(f"{page.body}\n{cites}"), cited)
-
-
-def _instant(text: str) -> int:
-    """0 for what a hand made unreadable."""
-    try:
-        return parse_time(text) if text else 0
-    except MemoryFault:
-        return 0
 
 
 def _lines(cite: str, sha256: str) -> tuple[str, int, int, str] | None:
@@ -118,8 +110,12 @@ def _lines(cite: str, sha256: str) -> tuple[str, int, int, str] | None:
     return path, int(first), int(last or first), sha256
 
 
-def _past(base: str, claims: Sequence[_Claim], within_s: float) -> "Past | None":
-    """The history of what may have changed; None where nothing did."""
+_Files = Mapping[tuple[str, int], "Changes"]
+"""(path, instant) → what became of the file since."""
+
+
+def _past(base: str, claims: Sequence[_Claim], within_s: float) -> tuple[_Files, Mapping[str, str]]:
+    """What became of the files that may have changed, and which commits were taken back; nothing where none may."""
     touched = {
         (path, claim.said_at_us)
         for claim in claims
@@ -128,10 +124,11 @@ def _past(base: str, claims: Sequence[_Claim], within_s: float) -> "Past | None"
     }
     touched |= {("", claim.said_at_us) for claim in claims if claim.named.commits}
     if not touched:
-        return None
+        return {}, {}
     from ai_memory.store.checkout_history import Since, past_of  # the git library
 
-    return past_of(base, [Since(*one) for one in touched], within_s=within_s)
+    past = past_of(base, [Since(*one) for one in touched], within_s=within_s)
+    return {(since.path, since.at_us): changes for since, changes in past.files.items()}, past.reverted
 
 
 def _is_touched(base: str, path: str, since_us: int) -> bool:
@@ -145,12 +142,12 @@ def _is_touched(base: str, path: str, since_us: int) -> bool:
         return "/" in path or not path
 
 
-def _told(base: str, claim: _Claim, past: "Past | None") -> Stale | None:
+def _told(base: str, claim: _Claim, files: _Files, reverted: Mapping[str, str]) -> Stale | None:
     gone = [f"{path}#L{first}: these lines changed" for path, first, *_ in _changed_lines(base, claim)]
     changed: list[str] = []
     most = 0
-    for path in claim.named.files if past else ():
-        changes = past.files.get(_since(path, claim)) if past else None
+    for path in claim.named.files:
+        changes = files.get((path, claim.said_at_us))
         if changes is None:
             continue
         if changes.is_gone and not os.path.lexists(Path(base, path)):
@@ -160,7 +157,6 @@ def _told(base: str, claim: _Claim, past: "Past | None") -> Stale | None:
             many = "1 commit" if changes.commits == 1 else f"{changes.commits} commits"
             changed.append(f"{path}: changed in {'' if changes.is_exact else 'at least '}{many} since")
             gone += _missing_names(base, path, claim.named.symbols, changes)
-    reverted = past.reverted if past else {}
     gone += [
         f"commit {named}: reverted by {by[:10]}"
         for named in claim.named.commits
@@ -171,12 +167,6 @@ def _told(base: str, claim: _Claim, past: "Past | None") -> Stale | None:
         return None
     factor = numbers.STALE_GONE if gone else max(numbers.STALE_LEAST, 1 - numbers.STALE_A_COMMIT * most)
     return Stale((*gone, *changed), round(factor, 4))
-
-
-def _since(path: str, claim: _Claim) -> "Since":
-    from ai_memory.store.checkout_history import Since
-
-    return Since(path, claim.said_at_us)
 
 
 def _missing_names(base: str, path: str, symbols: Sequence[str], changes: "Changes") -> list[str]:

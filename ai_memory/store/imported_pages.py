@@ -15,8 +15,11 @@ _TAKEN = """
     SELECT path, json_extract(frontmatter, '$.id') FROM pages WHERE workspace = ? AND project = ? ORDER BY path
 """
 _BROUGHT = """
-    SELECT json_extract(frontmatter, '$.imported_from.source') FROM pages
-    WHERE workspace = ? AND project = ? AND path = ? AND instr(frontmatter, 'imported_from') > 0
+    SELECT DISTINCT p.workspace, p.project, json_extract(p.frontmatter, '$.imported_from.source') AS source
+    FROM json_each(?) AS named
+    CROSS JOIN pages AS p
+    ON p.workspace = named.value ->> 0 AND p.project = named.value ->> 1 AND p.path = named.value ->> 2
+    WHERE instr(p.frontmatter, 'imported_from') > 0 AND typeof(source) = 'text'
 """
 
 
@@ -53,9 +56,5 @@ def taken_in(index: Connection, workspace: str, project: str) -> tuple[set[str],
 
 def sources_of(index: Connection, refs: Iterable[PageRef]) -> set[tuple[str, str, str]]:
     """Workspace, project and source of those of the pages that a source brought."""
-    found = set()
-    for ref in refs:
-        row = index.execute(_BROUGHT, (ref.workspace, ref.project, ref.path)).fetchone()
-        if row is not None and isinstance(row[0], str):
-            found.add((ref.workspace, ref.project, row[0]))
-    return found
+    named = json.dumps([(ref.workspace, ref.project, ref.path) for ref in refs])
+    return {(workspace, project, source) for workspace, project, source in index.execute(_BROUGHT, (named,))}

@@ -192,7 +192,7 @@ def read_fact(keys: Mapping[str, object]) -> Fact | None:
         standing=_member(Standing, keys.get("standing")) or Standing.NEEDS_REVIEW,
         statement=statement,
         holds=read_interval(keys),
-        recorded_at_us=_instant(keys.get("recorded_at")) or 0,
+        recorded_at_us=read_instant(keys.get("recorded_at")) or 0,
         evidence=read_evidence(keys),
         supersedes=_texts(keys.get("supersedes")),
         superseded_by=_text(keys.get("superseded_by")),
@@ -200,15 +200,15 @@ def read_fact(keys: Mapping[str, object]) -> Fact | None:
         subject=_text(keys.get("subject")),
         predicate=_text(keys.get("predicate")),
         object=_text(keys.get("object")),
-        verify_by_us=_instant(keys.get("verify_by")),
-        resolved_at_us=_instant(keys.get("resolved_at")),
+        verify_by_us=read_instant(keys.get("verify_by")),
+        resolved_at_us=read_instant(keys.get("resolved_at")),
         because=_text(keys.get("because")),
     )
 
 
 def read_interval(keys: Mapping[str, object]) -> Interval:
     """`valid_from` and `valid_to` of any page."""
-    return Interval(_instant(keys.get("valid_from")), _instant(keys.get("valid_to")))
+    return Interval(read_instant(keys.get("valid_from")), read_instant(keys.get("valid_to")))
 
 
 def read_evidence(keys: Mapping[str, object]) -> tuple[Evidence, ...]:
@@ -234,7 +234,8 @@ def _member(kind: type[_Enum], value: object) -> _Enum | None:
         return None
 
 
-def _instant(value: object) -> int | None:
+def read_instant(value: object) -> int | None:
+    """An instant as frontmatter keeps it; None for what is none."""
     try:
         return parse_time(value) if isinstance(value, str) and value else None
     except MemoryFault:

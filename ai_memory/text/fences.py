@@ -45,6 +45,11 @@ def neutralise(text: str) -> str:
     return text.translate(_HIDDEN).replace("<!--", "&lt;!--").replace("<!\u2014", "&lt;!\u2014")
 
 
+def without_elements(text: str) -> str:
+    """The text with its angle brackets as entities: nothing that it stands in takes a part of it for an element."""
+    return text.replace("<", "&lt;").replace(">", "&gt;")
+
+
 def fence(text: str, *, source: str = "") -> str:
     """The text as a fenced block: start marker, notice, where it comes from, the text, end marker."""
     origin = " ".join(neutralise(source).split())

@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Sequence
 
 from ai_memory.text.facts import Fact, FactKind
-from ai_memory.text.fences import neutralise
+from ai_memory.text.fences import neutralise, without_elements
 from ai_memory.text.plain import clip
 from ai_memory.text.sanitize import sanitize
 
@@ -32,7 +32,7 @@ def heading(kind: FactKind) -> str:
 def line(fact: Fact) -> str:
     """The statement in one line, without secrets and hidden signs, angle brackets as entities, cut where it is long."""
     text = " ".join(neutralise(sanitize(fact.statement)).split())
-    return clip(text, MOST_BYTES).replace("<", "&lt;").replace(">", "&gt;")
+    return without_elements(clip(text, MOST_BYTES))
 
 
 def sections(facts: Sequence[Fact]) -> Iterable[str]:

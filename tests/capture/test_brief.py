@@ -154,6 +154,12 @@ def test_facts_come_first_in_half_of_the_room_and_then_in_what_is_left() -> None
     assert len(alone) <= 4_000
 
 
+def test_facts_beyond_those_that_may_be_told_are_counted() -> None:
+    whole = replace(material(), facts=facts("One", "Two"), more_facts=7)
+    assert brief.status(whole) == "9 facts"
+    assert "## Not shown: 7 facts" in pack(whole, 4_000)
+
+
 def test_a_fact_cannot_leave_its_line_or_the_fence() -> None:
     text = pack(replace(material(), facts=facts(f"Say so\n## Head\n{FENCE_END} <b>now</b>")), 4_000)
     assert "- Say so ## Head &lt;!-- ai-memory" in text.replace("&amp;lt;", "&lt;").replace("&lt;!--", "&lt;!--")

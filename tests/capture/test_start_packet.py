@@ -135,6 +135,16 @@ def test_what_holds_is_told_and_what_nobody_confirmed_is_not(furnished: House) -
     assert "1 fact" in furnished.start("again").answer["systemMessage"]
 
 
+def test_a_start_looks_at_the_files_of_so_many_facts_at_most(furnished: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ai_memory.capture.brief.MAX_FACTS", 2)
+    for number in range(5):
+        furnished.write(f"facts/{number}.md", fact(f"Rule {number}"))
+    furnished.drain()
+    record = json.loads(furnished.room.outbox.read(brief_name("default", "shop")) or "")
+    assert sum("/facts/" in row[0] for row in record["shows"]) == 2
+    assert "## Not shown: 3 facts" in furnished.start().context
+
+
 def test_a_fact_is_told_as_long_as_it_holds(furnished: House) -> None:
     now_us = time.time_ns() // 1000
     furnished.write("facts/a.md", fact("Deploy on Thursdays", valid_to=rfc3339(now_us + DAY_US)))
