@@ -252,6 +252,73 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True)
+class HalfLife:
+    """After how many days without a read half of a page's weight is gone, by tier."""
+
+    working: int = setting(0, Kind.NUMBER, "Of working pages; 0 takes `decay.lambda`.", highest=36_500)
+    episodic: int = setting(
+        0, Kind.NUMBER, "Of pages of sessions and the like; 0 takes `decay.lambda`.", highest=36_500
+    )
+    semantic: int = setting(0, Kind.NUMBER, "Of what was learnt, for reports; it is never evicted.", highest=36_500)
+    procedural: int = setting(0, Kind.NUMBER, "Of procedures, for reports; they are never evicted.", highest=36_500)
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """How old pages fade: `ai-memory forget-sweep`."""
+
+    lambda_: float = setting(0.02, Kind.FRACTION, "How fast weight fades with age, a day.", highest=10)
+    sigma: float = setting(0.6, Kind.FRACTION, "How much reads add to the weight.", highest=10)
+    mu: float = setting(
+        0.04, Kind.FRACTION, "How fast that fades with the time since the last read, a day.", highest=10
+    )
+    cold_threshold: float = setting(0.2, Kind.FRACTION, "Episodic pages below this weight are taken away.", highest=2)
+    breadth_weight: float = setting(0.0, Kind.FRACTION, "How much more reads by several agents count.", highest=10)
+    half_life_days: HalfLife = section(HalfLife)
+    hard_delete_after_days: int = setting(
+        180,
+        Kind.NUMBER,
+        "Erase what was taken away so long ago, out of git's history too; 0 never does.",
+        highest=36_500,
+    )
+    observation_retention_days: int = setting(
+        0, Kind.NUMBER, "Drop what sessions saw so long ago, where a page tells of it; 0 never does.", highest=36_500
+    )
+    observation_prune_batch: int = setting(
+        5_000, Kind.NUMBER, "Observations that are dropped in one transaction.", lowest=100, highest=100_000
+    )
+    compact_cold_episodic: bool = setting(
+        False,
+        Kind.SWITCH,
+        "Cut cold pages down to a summary and what can be searched for, instead of taking them away.",
+    )
+    dedup_cold_clusters: bool = setting(
+        False, Kind.SWITCH, "Let one of several cold pages that say nearly the same stand for all; needs vectors."
+    )
+    dedup_min_pts: int = setting(2, Kind.NUMBER, "Pages that make such a group.", lowest=2, highest=100)
+    dedup_max_eps: float = setting(0.15, Kind.FRACTION, "How far apart they may be at most.", highest=1)
+    max_project_mb: int = setting(
+        0,
+        Kind.NUMBER,
+        "Most MB of pages in a project; above it those of least weight go. 0 sets no bound.",
+        highest=1_000_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """What is done by itself, by `maintain` and by the drain after work."""
+
+    enabled: bool = setting(True, Kind.SWITCH, "Let sweep and lint run by themselves.")
+    forget_sweep_interval_secs: int = setting(
+        86_400, Kind.NUMBER, "How often old pages are looked at; 0 never.", highest=31_536_000
+    )
+    lint_interval_secs: int = setting(
+        86_400, Kind.NUMBER, "How often pages are checked for rot; 0 never.", highest=31_536_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting with its value."""
 
@@ -274,6 +341,8 @@ class Config:
     sanitize: Sanitize = section(Sanitize)
     hook_spool: HookSpool = section(HookSpool)
     backup: Backup = section(Backup)
+    decay: Decay = section(Decay)
+    maintenance: Maintenance = section(Maintenance)
 
 
 SETTINGS: tuple[Setting, ...] = settings_of(Config)

@@ -186,16 +186,21 @@ def section(kind: type) -> Any:
     return field(default_factory=kind, metadata={"section": kind})
 
 
+def key_of(name: str) -> str:
+    """The key of a field: `lambda` is a word of Python's, and so its field is `lambda_`."""
+    return name.removesuffix("_")
+
+
 def settings_of(kind: type, prefix: str = "") -> tuple[Setting, ...]:
     """The settings of a dataclass and its sections, in order."""
     assert is_dataclass(kind)
     found: list[Setting] = []
     for one in fields(kind):
         if "section" in one.metadata:
-            found += settings_of(one.metadata["section"], f"{prefix}{one.name}.")
+            found += settings_of(one.metadata["section"], f"{prefix}{key_of(one.name)}.")
         else:
             value_kind, default, description, bounds = one.metadata["setting"]
-            found.append(Setting(prefix + one.name, value_kind, default, description, **bounds))
+            found.append(Setting(prefix + key_of(one.name), value_kind, default, description, **bounds))
     return tuple(found)
 
 
@@ -203,9 +208,9 @@ def build(kind: type[_T], values: Mapping[str, object], prefix: str = "") -> _T:
     """The dataclass with each setting's value."""
     assert is_dataclass(kind)
     filled = {
-        one.name: build(one.metadata["section"], values, f"{prefix}{one.name}.")
+        one.name: build(one.metadata["section"], values, f"{prefix}{key_of(one.name)}.")
         if "section" in one.metadata
-        else values[prefix + one.name]
+        else values[prefix + key_of(one.name)]
         for one in fields(kind)
     }
     return kind(**filled)

@@ -20,7 +20,7 @@ def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
         "new_project": target.project,
         "new_path": target.path,
     }
-    for statement in ("page-moved", "evidence-moved"):
+    for statement in ("page-moved", "evidence-moved", "access-moved", "feedback-moved"):
         change.state(statement, **places)
 
 
@@ -30,5 +30,5 @@ def forget_state(memory: "Memory", change: "Change", page: Page) -> None:
         for name in Outbox(memory.data_dir).names_of(str(page.frontmatter.get("id", ""))):
             change.outbox_remove(name)
     place = {"workspace": page.ref.workspace, "project": page.ref.project, "path": page.ref.path}
-    for statement in ("page-forgotten", "evidence-forgotten"):
+    for statement in ("page-forgotten", "evidence-forgotten", "access-forgotten", "feedback-forgotten"):
         change.state(statement, **place)

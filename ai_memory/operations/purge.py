@@ -305,7 +305,8 @@ def _delete(memory: "Memory", target: _Target) -> str | None:
         for path in sorted(target.paths):
             was = page_ref(path)
             if was is not None:
-                change.state("audit-forgotten", workspace=was.workspace, project=was.project, path=was.path)
+                for statement in ("audit-forgotten", "tombstones-forgotten"):
+                    change.state(statement, workspace=was.workspace, project=was.project, path=was.path)
             place = meta_project(path)
             if place is not None:
                 change.drop_project(*place)

@@ -169,6 +169,12 @@ def _refuse_news(change: "Change", plan: Plan) -> None:
             raise Conflict(f"pages of {'/'.join(place)} came or went meanwhile", hint="run it again: it looks anew")
 
 
+_KEPT_BY_PROJECT = (
+    *("sessions", "pages", "evidence", "access", "feedback", "tombstones"),
+    *("inbox", "outbox", "audit"),
+)
+
+
 def _move_state(memory: "Memory", change: "Change", plan: Plan) -> None:
     """Everything that `state.db` and the outbox keep by the name of a project."""
     from ai_memory.store.state import purged_project
@@ -177,7 +183,7 @@ def _move_state(memory: "Memory", change: "Change", plan: Plan) -> None:
         before = change.project(*old)
         after = change.move_project(old, new, identity=plan.identities.get(old))
         change.state("project-not-purged", project=purged_project(*new))
-        for what in ("sessions", "pages", "evidence", "inbox", "outbox", "audit"):
+        for what in _KEPT_BY_PROJECT:
             change.state(f"project-{what}-moved", **_from_to(old, new))
         if before is not None and before.id != after.id:
             _move_project_key(memory, change, before.id, after.id)

@@ -16,10 +16,11 @@ from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT
 
 TABLES = (
     *("purged", "sessions", "observations", "messages", "evidence", "page_sessions"),
-    *("applied_changes", "applied_events", "audit", "drains", "upkeep"),
+    *("applied_changes", "applied_events", "audit", "drains", "upkeep", "sources", "declared"),
+    *("feedback", "page_access", "calls", "tombstones"),
 )
 """What is read, tombstones first: what they name is not taken. Full text is made anew."""
-_ALIKE = frozenset({"applied_changes", "applied_events"})
+_ALIKE = frozenset({"applied_changes", "applied_events", "declared"})
 """Their rows look alike and like those of an index: they are not told apart by their values."""
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "purged": ("id",),
@@ -27,6 +28,11 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "applied_changes": ("change_id",),
     "applied_events": ("event_id",),
     "upkeep": ("duty",),
+    "sources": ("name",),
+    "declared": ("event_id",),
+    "page_access": ("workspace", "project", "path", "harness"),
+    "calls": ("day", "client", "name"),
+    "tombstones": ("workspace", "project", "path", "version"),
 }
 """Tables without rowids, and by what each is in order."""
 _AT_ONCE = 5_000
@@ -91,6 +97,7 @@ def read_into(target: Path, copy: Path) -> Remains:
                 state_schema.fill_pairs(new)
             place = {"workspace": DEFAULT_WORKSPACE, "project": SCRATCH_PROJECT}
             made_anew = new.execute(_SESSIONS_ANEW, place).rowcount
+            new.execute("DELETE FROM declared WHERE session NOT IN (SELECT id FROM sessions)")
             new.execute(_FULL_TEXT_ANEW)
         new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return Remains(tuple(tables), made_anew)
@@ -177,6 +184,8 @@ def _is_not_yet(old: Connection, table: str) -> bool:
     """Whether the file is of an older program that had no such table."""
     since = {"audit": state_schema.AUDIT_SINCE, "messages": state_schema.MESSAGES_SINCE}
     since |= {"upkeep": state_schema.UPKEEP_SINCE, "sources": state_schema.SOURCES_SINCE}
+    since |= {"declared": state_schema.DECLARED_SINCE}
+    since |= dict.fromkeys(("feedback", "page_access", "calls", "tombstones"), state_schema.USAGE_SINCE)
     return 0 < state_schema.version(old) < since.get(table, 0)
 
 

@@ -79,6 +79,33 @@ STATEMENTS: Mapping[str, str] = {
     "evidence-forgotten": """
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
     """,
+    "access-moved": """
+        UPDATE OR REPLACE page_access SET workspace = :new_workspace, project = :new_project, path = :new_path
+        WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "access-forgotten": """
+        DELETE FROM page_access WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "feedback-moved": """
+        UPDATE OR REPLACE feedback SET workspace = :new_workspace, project = :new_project, path = :new_path
+        WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    "feedback-forgotten": """
+        DELETE FROM feedback WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
+    # A version of a page was taken away by a pass of upkeep; it can be brought back until it is erased.
+    "tombstone": """
+        INSERT OR REPLACE INTO tombstones (workspace, project, path, version, reason, tier, kind, size_bytes, change_id,
+            at_us)
+        VALUES (:workspace, :project, :path, :version, :reason, :tier, :kind, :size_bytes, :change, :at_us)
+    """,
+    "tombstone-dropped": """
+        DELETE FROM tombstones
+        WHERE workspace = :workspace AND project = :project AND path = :path AND version = :version
+    """,
+    "tombstones-forgotten": """
+        DELETE FROM tombstones WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
     # The facts that a prompt declares stand in this change.
     "declaration-read": "DELETE FROM declared WHERE event_id = :event",
     # A project has another name, or lies in another workspace, or is part of another project from now on.
@@ -89,6 +116,18 @@ STATEMENTS: Mapping[str, str] = {
     """,
     "project-evidence-moved": """
         UPDATE OR REPLACE evidence SET workspace = :new_workspace, project = :new_project
+        WHERE workspace = :workspace AND project = :project
+    """,
+    "project-access-moved": """
+        UPDATE OR REPLACE page_access SET workspace = :new_workspace, project = :new_project
+        WHERE workspace = :workspace AND project = :project
+    """,
+    "project-feedback-moved": """
+        UPDATE OR REPLACE feedback SET workspace = :new_workspace, project = :new_project
+        WHERE workspace = :workspace AND project = :project
+    """,
+    "project-tombstones-moved": """
+        UPDATE OR REPLACE tombstones SET workspace = :new_workspace, project = :new_project
         WHERE workspace = :workspace AND project = :project
     """,
     "project-inbox-moved": """

@@ -13,7 +13,7 @@ from ai_memory.text.grams import grams
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 7
+VERSION = 8
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
@@ -33,6 +33,9 @@ DECLARED_SINCE = 6
 
 SOURCES_SINCE = 7
 """Version from which on there is a table of sources that are read again."""
+
+USAGE_SINCE = 8
+"""Version from which on it is kept what was read, what was said of pages, what answers cost, what was taken away."""
 
 _FIRST = (
     """
@@ -266,6 +269,55 @@ _SOURCES = """
     ) WITHOUT ROWID
 """
 
+_USAGE = (
+    """
+    CREATE TABLE feedback (
+        id INTEGER PRIMARY KEY,
+        workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        version TEXT NOT NULL,                      -- blob of the page that it was said of
+        signal TEXT NOT NULL,                       -- helpful, not_helpful, stale or wrong
+        reason TEXT NOT NULL DEFAULT '',
+        agent TEXT NOT NULL DEFAULT '', session TEXT NOT NULL DEFAULT '',
+        at_us INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX feedback_by_page ON feedback(workspace, project, path, at_us)",
+    """
+    CREATE TABLE page_access (
+        workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        harness TEXT NOT NULL,                      -- who read it; nothing for a person at the command line
+        reads INTEGER NOT NULL DEFAULT 0,           -- at most one a minute counts
+        shown INTEGER NOT NULL DEFAULT 0,           -- times among the results of a search
+        first_at_us INTEGER NOT NULL,
+        last_at_us INTEGER NOT NULL,
+        PRIMARY KEY (workspace, project, path, harness)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE calls (
+        day TEXT NOT NULL,                          -- UTC, 2026-11-30
+        client TEXT NOT NULL,                       -- harness or MCP client; 'other' above 128 names
+        name TEXT NOT NULL,                         -- tool, command, or what a start was told
+        calls INTEGER NOT NULL DEFAULT 0,
+        bytes INTEGER NOT NULL DEFAULT 0,           -- UTF-8 bytes of what was answered
+        PRIMARY KEY (day, client, name)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE tombstones (
+        workspace TEXT NOT NULL, project TEXT NOT NULL, path TEXT NOT NULL,
+        version TEXT NOT NULL,                      -- blob that was taken away
+        reason TEXT NOT NULL,                       -- evicted, expired, working, compacted, merged
+        tier TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT '',
+        size_bytes INTEGER NOT NULL DEFAULT 0,
+        change_id TEXT NOT NULL DEFAULT '',
+        at_us INTEGER NOT NULL,
+        PRIMARY KEY (workspace, project, path, version)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX tombstones_by_time ON tombstones(at_us)",
+)
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -342,6 +394,11 @@ def _migrations() -> "Migrations":
     @migrations(name="0007 sources")
     def sources(database: Any) -> None:
         database.execute(_SOURCES)
+
+    @migrations(name="0008 feedback, access, calls, tombstones")
+    def usage(database: Any) -> None:
+        for statement in _USAGE:
+            database.execute(statement)
 
     return migrations
 

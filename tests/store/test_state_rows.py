@@ -101,6 +101,7 @@ def test_a_statement_that_is_applied_twice_leaves_what_one_application_left(conn
         "new_workspace": "default", "new_project": "shop", "new_path": "notes/b.md", "class": "tool", "quote": "q",
         "cite": "c", "sha256": "x", "change_id": "c-1", "verb": "move", "face": "cli", "agent": "", "author": "Ada",
         "subject": "notes/a.md", "origin": "", "count": 1, "blob": "b", "new_version": "x", "event": "e-1",
+        "reason": "evicted", "tier": "episodic", "kind": "session", "size_bytes": 5, "change": "c-2",
     }  # fmt: skip
     for statement in ("page-session", "evidence"):
         connection.execute(state.STATEMENTS[statement], parameters)
