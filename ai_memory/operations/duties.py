@@ -105,6 +105,14 @@ def _tidy(memory: "Memory", _: Config, __: Progress) -> str:
     return f"{packed} objects packed, {removed} leftovers removed"
 
 
+def _sweep(memory: "Memory", config: Config, progress: Progress) -> str:
+    """Let go of what is over or cold. Errors: as of a write."""
+    from ai_memory.operations.forget_sweep import swept, swept_words  # the writing side
+
+    done = swept(memory, None, config, is_lazy=True, progress=progress)
+    return "; ".join((swept_words(done), *done.gaps))
+
+
 def _backup(memory: "Memory", config: Config, progress: Progress) -> str:
     """Keep an archive, restored on trial, and remove the oldest above the number that is kept."""
     from ai_memory.operations.backup import backup
@@ -120,10 +128,15 @@ def _when_named(config: Config) -> int | None:
     return None if config.embed.provider in (None, "none") else HOUR_S
 
 
+def _swept_every(config: Config) -> int | None:
+    return config.maintenance.forget_sweep_interval_secs or None if config.maintenance.enabled else None
+
+
 DUTIES: tuple[Duty, ...] = (
     Duty("drain", "apply what waits, end silent sessions", lambda _: 0, _drain),
     Duty("sources", "read the sources whose interval is over", lambda _: 0, _sources),
     Duty("vectors", "make the vectors that are missing ([embed] provider)", _when_named, _vectors),
+    Duty("sweep", "let old pages go ([maintenance] forget_sweep_interval_secs)", _swept_every, _sweep),
     Duty("tidy", "pack git's objects, remove leftovers", lambda _: DAY_S, _tidy),
     Duty(
         "backup",

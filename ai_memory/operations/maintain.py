@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ai_memory.store.upkeep import Turn
 
 Outcome = Literal["done", "failed", "due", "not-due", "off"]
-DutyName = Literal["drain", "sources", "vectors", "tidy", "backup"]
+DutyName = Literal["drain", "sources", "vectors", "sweep", "tidy", "backup"]
 
 
 @dataclass(frozen=True, slots=True)

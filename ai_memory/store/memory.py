@@ -231,6 +231,17 @@ class Memory:
                 return None
             return rewriting.rewrite(self.data_dir.git, paths, shared=shared or {}, step=self.step)
 
+    def forget_versions(self, versions: Mapping[str, Collection[str]]) -> "Rewritten":
+        """Take versions of pages out of git's history: paths of the wiki, each with its blobs. What stands now stays.
+
+        Crash: say it again. Raises LockBusy, StoreFault.
+        """
+        from ai_memory.store.writing import Writer
+
+        self._refuse_place()
+        with Writer.opened(self) as writer, driver.refusals_told(self.data_dir.root):
+            return writer.forget_versions(versions)
+
     def tidy(self) -> int:
         """Pack git's loose objects when there are many; gives how many were packed. For the drain and `maintain`."""
         from ai_memory.store.writing import Hindered, Writer

@@ -99,10 +99,6 @@ STATEMENTS: Mapping[str, str] = {
             at_us)
         VALUES (:workspace, :project, :path, :version, :reason, :tier, :kind, :size_bytes, :change, :at_us)
     """,
-    "tombstone-dropped": """
-        DELETE FROM tombstones
-        WHERE workspace = :workspace AND project = :project AND path = :path AND version = :version
-    """,
     "tombstones-forgotten": """
         DELETE FROM tombstones WHERE workspace = :workspace AND project = :project AND path = :path
     """,

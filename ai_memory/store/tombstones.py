@@ -11,7 +11,7 @@ _ALL = """
     WHERE (?1 IS NULL OR workspace = ?1) AND (?2 IS NULL OR project = ?2) AND at_us < ?3
     ORDER BY at_us DESC, workspace, project, path, version
 """
-_EVER = 1 << 62
+EVER_US = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,23 @@ def tombstones(
     workspace: str | None = None,
     project: str | None = None,
     *,
-    before_us: int = _EVER,
+    before_us: int = EVER_US,
 ) -> list[Tombstone]:
     """Those of that project, or of all, set before that instant, newest first."""
     if connection is None or state_schema.version(connection) < state_schema.USAGE_SINCE:
         return []
     rows = connection.execute(_ALL, (workspace, project, before_us))
     return [Tombstone(PageRef(*row[:3]), *row[3:]) for row in rows]
+
+
+_DROP = "DELETE FROM tombstones WHERE (workspace, project, path, version) = (?, ?, ?, ?)"
+_KEPT_OF_PAGES = ("page_sessions", "evidence", "page_access", "feedback")
+
+
+def erased(connection: Connection, ref: PageRef, version: str, *, is_live: bool) -> None:
+    """The version is gone for good; what was kept of the page goes too, unless it is there. Call in a transaction."""
+    place = (ref.workspace, ref.project, ref.path)
+    connection.execute(_DROP, (*place, version))
+    if not is_live:
+        for table in _KEPT_OF_PAGES:
+            connection.execute(f"DELETE FROM {table} WHERE (workspace, project, path) = (?, ?, ?)", place)

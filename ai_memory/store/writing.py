@@ -1,13 +1,13 @@
 """What happens under the writer lock."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
-from ai_memory.store import audit, compacting, gitindex, indexing, pending, state
+from ai_memory.store import audit, compacting, gitindex, index, indexing, pending, rewriting, state
 from ai_memory.store.addresses import META_NAME, folder_of, page_ref
 from ai_memory.store.adoption import Adopted, Edits, find_edits, purged_blobs, unnamed_projects
 from ai_memory.store.audit import Mutation, Touched
@@ -15,14 +15,16 @@ from ai_memory.store.blobs import blob_id
 from ai_memory.store.change import Change, Committed, StateValue
 from ai_memory.store.change_ids import new_change_id
 from ai_memory.store.desk import Desk
+from ai_memory.store.driver import Connection, transaction
 from ai_memory.store.gitindex import GitIndex
 from ai_memory.store.gitlock import WAIT_S
-from ai_memory.store.head import settled, unfinished
+from ai_memory.store.head import read_head, settled, unfinished
 from ai_memory.store.indexing import Progress, Reindexed, WriterIndex
 from ai_memory.store.lock import WriterLock
 from ai_memory.store.looks import Looks
 from ai_memory.store.outbox import Outbox
 from ai_memory.store.pending import OutboxChange, PathChange, Pending
+from ai_memory.store.rewriting import Rewritten
 from ai_memory.store.rollforward import Applied, Obstacle, RollForward
 from ai_memory.store.stamps import Stamps
 from ai_memory.store.wiki import PACK_ABOVE, Wiki, compose_message
@@ -342,6 +344,23 @@ class Writer:
 
     def pack(self) -> int:
         return self._wiki.pack() if self._wiki.loose_objects() > PACK_ABOVE else 0
+
+    def forget_versions(self, versions: Mapping[str, Collection[str]]) -> Rewritten:
+        """Write the history without those blobs at those paths. The index follows: what stands now is the same."""
+        head = self._wiki.head()
+        old = {
+            path: {one for one in blobs if one != self._wiki.blob_at(head, path)} for path, blobs in versions.items()
+        }
+        done = rewriting.rewrite(self._data_dir.git, (), shared=old, step=self._desk.step)
+        after = read_head(self._data_dir.git)
+
+        def follow(connection: Connection) -> None:
+            with transaction(connection):
+                if after is not None and index.head(connection) == head:
+                    index.set_head(connection, after)
+
+        self._index.change(follow)
+        return done
 
     def compact(self) -> None:
         """Write the index anew, and pack loose objects however few they are."""

@@ -1,0 +1,369 @@
+"""Forgetting: what is over or cold goes, what sessions saw and a page tells of, what nobody can bring back any more."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from ai_memory.clock import rfc3339
+from ai_memory.config_table import Config
+from ai_memory.model import MACHINE, PageRef, Scope
+from ai_memory.operations.aftersweep import PASS, rest
+from ai_memory.operations.cleaning import clean
+from ai_memory.operations.configured import configured
+from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.rows import VERSION_SHOWN
+from ai_memory.operations.scoping import resolve
+from ai_memory.operations.setup import no_progress
+from ai_memory.operations.sweep_plan import Fate, Merger, Plan, Reason, cut_text, plan
+from ai_memory.operations.weights import Scales, Weighed
+from ai_memory.text.page import splice
+
+if TYPE_CHECKING:
+    from ai_memory.store.change import Change
+    from ai_memory.store.memory import Memory
+
+Progress = Callable[[int, int], None]
+AT_ONCE = 200
+"""Pages in one commit: so long others wait for the lock."""
+PAUSE_S = 0.12
+"""Between two commits, so that who waits for the lock gets it (decision A12)."""
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class EvictedRow:
+    """A page that is taken away, or cut down, for its weight."""
+
+    workspace: str
+    project: str
+    path: str
+    version: str
+    reason: Reason
+    retention: float
+    age_days: float
+    access_count: int
+    deleted: bool
+    """False in a dry run, and where the page changed meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredRow:
+    """A page whose time was over."""
+
+    workspace: str
+    project: str
+    path: str
+    version: str
+    expired_at: str
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MergedRow:
+    """Pages that say nearly the same, and the one that stands for them."""
+
+    survivor: str
+    merged: tuple[str, ...]
+    eps: float
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    scope: Scope | None
+    dry_run: bool
+    candidates_evaluated: int
+    expired: tuple[ExpiredRow, ...] = ()
+    evicted: tuple[EvictedRow, ...] = ()
+    compacted: tuple[EvictedRow, ...] = ()
+    merged: tuple[MergedRow, ...] = ()
+    hard_deleted: int = 0
+    """Versions that were taken away long ago, and are erased now."""
+    observations_prunable: int = 0
+    observations_pruned: int = 0
+    vectors_dropped: int = 0
+    """Of former encoders."""
+    projects_dropped: tuple[str, ...] = ()
+    """Empty for a week."""
+    commits: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    omitted: int = 0
+
+
+@dataclass(slots=True)
+class _Done:
+    """What a sweep did so far."""
+
+    kept: set[PageRef] = field(default_factory=set)
+    """Pages that changed meanwhile, and stay for the next run."""
+    commits: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+
+
+def forget_sweep(
+    memory: "Memory",
+    *,
+    dry_run: Annotated[bool, Field("only show what would go")] = False,
+    workspace: Workspace = None,
+    project: ProjectName = None,
+    progress: Progress = no_progress,
+) -> Swept:
+    """Let go of what is over or cold, in all projects or the one that is named. `undo` or `archive restore` brings
+    a page back; `retention` says what goes when. Pins, rules, facts and knowledge never fade.
+    """
+    scope = resolve(memory, workspace, project, write=not dry_run, leaves=True) if project or workspace else None
+    return swept(memory, scope, configured(memory) or Config(), dry_run=dry_run, progress=progress)
+
+
+def swept(
+    memory: "Memory",
+    scope: Scope | None,
+    config: Config,
+    *,
+    dry_run: bool = False,
+    is_lazy: bool = False,
+    progress: Progress = no_progress,
+) -> Swept:
+    """One sweep. `is_lazy`: git's history is written anew at most once a month.
+
+    Crash: safe at any point, each commit is whole; the next run does the more.
+    """
+    if not memory.exists:
+        return Swept(scope, dry_run, 0, gaps=("there is no memory yet: nothing to forget",))
+    place = (scope.workspace, scope.project) if scope is not None else (None, None)
+    now_us = memory.clock()
+    with memory.reading() as snapshot, memory.state_reading() as connection:
+        scales = Scales.of(connection, config, now_us=now_us)
+        planned = plan(snapshot, connection, scales, config.decay, workspace=place[0], project=place[1])
+    done = _Done(gaps=list(planned.gaps))
+    if not dry_run:
+        _apply(memory, planned, done, progress)
+    more = rest(memory, config, place, now_us=now_us, dry_run=dry_run, is_lazy=is_lazy)
+    done.gaps += more.gaps
+    done.commits += more.commits
+
+    def went(ref: PageRef) -> bool:
+        return not dry_run and ref not in done.kept
+
+    rows = [_evicted(fate, deleted=went(fate.ref)) for fate in planned.fates if fate.reason != "expired"]
+    return Swept(
+        scope=scope,
+        dry_run=dry_run,
+        candidates_evaluated=planned.evaluated,
+        expired=tuple(_expired(one, deleted=went(one.ref)) for one in planned.fates if one.reason == "expired"),
+        evicted=tuple(row for row in rows if row.reason != "compacted"),
+        compacted=tuple(row for row in rows if row.reason == "compacted"),
+        merged=tuple(_merged(one, applied=went(one.survivor.page.ref)) for one in planned.mergers),
+        hard_deleted=more.hard_deleted,
+        observations_prunable=more.observations_prunable,
+        observations_pruned=more.observations_pruned,
+        vectors_dropped=more.vectors_dropped,
+        projects_dropped=more.projects_dropped,
+        commits=tuple(done.commits),
+        gaps=tuple(dict.fromkeys(done.gaps)),
+    )
+
+
+# --- doing it ---
+
+
+def _apply(memory: "Memory", planned: Plan, done: _Done, progress: Progress) -> None:
+    """Mergers first, then one page after another, some hundred a commit."""
+    work: list[Merger | Fate] = [*planned.mergers, *planned.fates]
+    for start in range(0, len(work), AT_ONCE):
+        progress(start, len(work))
+        part = work[start : start + AT_ONCE]
+        if start:
+            time.sleep(PAUSE_S)
+        with memory.writing(_message(part), author=MACHINE, trailers={"Pass": PASS}) as change:
+            for one in part:
+                if isinstance(one, Merger):
+                    _merge(memory, change, one, done)
+                else:
+                    _take_away(memory, change, one, done)
+        committed = change.committed
+        if committed is not None and committed.commit is not None:
+            done.commits.append(committed.commit)
+            done.gaps += committed.asked
+    progress(len(work), len(work))
+
+
+def _message(part: Sequence[Merger | Fate]) -> str:
+    names = {"expired": "expire", "compacted": "cut down", "merged": "merge"}
+    counts: dict[str, int] = {}
+    for one in part:
+        verb = "merge" if isinstance(one, Merger) else names.get(one.reason, "evict")
+        counts[verb] = counts.get(verb, 0) + (len(one.others) if isinstance(one, Merger) else 1)
+    told = ", ".join(f"{verb} {count}" for verb, count in sorted(counts.items()))
+    return f"{PASS}: {told} {'page' if sum(counts.values()) == 1 else 'pages'}"
+
+
+def _is_as_seen(change: "Change", one: Weighed, done: _Done) -> bool:
+    page = change.page(one.page.ref)
+    if page is not None and page.version == one.page.version:
+        return True
+    done.kept.add(one.page.ref)
+    return False
+
+
+def _take_away(memory: "Memory", change: "Change", fate: Fate, done: _Done) -> None:
+    if not _is_as_seen(change, fate.one, done):
+        return
+    if fate.reason == "compacted":
+        _cut(memory, change, fate.one)
+    else:
+        change.delete(fate.ref, expected_version=fate.one.page.version)
+    _bury(change, fate.one, fate.reason)
+
+
+def _cut(memory: "Memory", change: "Change", one: Weighed, *, more: Iterable[str] = (), into: str = "") -> None:
+    page = change.page(one.page.ref)
+    assert page is not None
+    keys: dict[str, object | None] = {"compacted": True, "compacted_at": rfc3339(change.now_us)}
+    keys |= {"merged_into": into, "superseded_by": into} if into else {}
+    head = page.text[: len(page.text) - len(page.body)] if page.body else page.text
+    body = f"# {page.title}\n\nMerged into `{into}`.\n" if into else cut_text(page, more=more)
+    text = clean(memory, splice(head + body, keys, path=page.ref.path), before=page.text)
+    change.put(page.ref, text, expected_version=page.version)
+    session = page.frontmatter.get("session_id")
+    after = change.page(page.ref)
+    if page.kind == "session" and isinstance(session, str) and after is not None:
+        versions = {"version": page.version, "new_version": after.version}
+        change.state("session-page-relinked", session=session, **versions)  # it is no edit by hand
+
+
+def _merge(memory: "Memory", change: "Change", merger: Merger, done: _Done) -> None:
+    """All of the group or none: the survivor keeps the words of all."""
+    from ai_memory.aging.keeping import tokens
+
+    members = (merger.survivor, *merger.others)
+    if not all(_is_as_seen(change, one, done) for one in members):
+        done.kept |= {one.page.ref for one in members}
+        return
+    more: dict[str, None] = {}
+    for one in merger.others:
+        page = change.page(one.page.ref)
+        more.update(dict.fromkeys(tokens(page.body) if page is not None else ()))
+    survivor = merger.survivor.page
+    _cut(memory, change, merger.survivor, more=more)
+    _bury(change, merger.survivor, "compacted")
+    for one in merger.others:
+        same = (one.page.ref.workspace, one.page.ref.project) == (survivor.ref.workspace, survivor.ref.project)
+        _cut(memory, change, one, into=survivor.ref.path if same else str(survivor.ref))
+        _bury(change, one, "merged")
+
+
+def _bury(change: "Change", one: Weighed, reason: Reason) -> None:
+    """Keep which version went, so that it can be listed, brought back, and erased when its time comes."""
+    page = one.page
+    change.state(
+        "tombstone",
+        workspace=page.ref.workspace,
+        project=page.ref.project,
+        path=page.ref.path,
+        version=page.version,
+        reason=reason,
+        tier=page.tier.value,
+        kind=page.kind,
+        size_bytes=page.size_bytes,
+        change=change.change_id,
+        at_us=change.now_us,
+    )
+
+
+# --- telling it ---
+
+
+def _evicted(fate: Fate, *, deleted: bool) -> EvictedRow:
+    page, use = fate.one.page, fate.one.use
+    return EvictedRow(
+        *(page.ref.workspace, page.ref.project, page.ref.path, page.version, fate.reason),
+        retention=round(fate.one.total, 4),
+        age_days=round(use.age_days, 1),
+        access_count=use.reads,
+        deleted=deleted,
+    )
+
+
+def _expired(fate: Fate, *, deleted: bool) -> ExpiredRow:
+    page = fate.one.page
+    over_us = page.expires_at_us or 0
+    return ExpiredRow(page.ref.workspace, page.ref.project, page.ref.path, page.version, rfc3339(over_us), deleted)
+
+
+def _merged(merger: Merger, *, applied: bool) -> MergedRow:
+    others = tuple(str(one.page.ref) for one in merger.others)
+    return MergedRow(str(merger.survivor.page.ref), others, round(merger.eps, 4), applied)
+
+
+def swept_words(result: Swept) -> str:
+    """What was done, in a few words: for `maintain`."""
+    counts = (
+        (len([one for one in result.expired if one.deleted]), "expired"),
+        (len([one for one in result.evicted if one.deleted]), "evicted"),
+        (len([one for one in result.compacted if one.deleted]), "cut down"),
+        (sum(len(one.merged) for one in result.merged if one.applied), "merged"),
+        (result.hard_deleted, "erased"),
+        (result.observations_pruned, "observations dropped"),
+        (result.vectors_dropped, "vectors dropped"),
+        (len(result.projects_dropped), "empty projects dropped"),
+    )
+    return ", ".join(f"{count} {verb}" for count, verb in counts if count) or "nothing to forget"
+
+
+def swept_text(result: Swept) -> str:
+    """Each page that goes, with its reason, then the rest in one line."""
+    lines = list(_lines(result))
+    shown = lines[:SHOWN] + ([f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])
+    head = "would forget:" if result.dry_run else "forgot:"
+    told = _planned_words(result) if result.dry_run else swept_words(result)
+    commits = [
+        f"commit {one[:VERSION_SHOWN]}; `ai-memory undo {one[:VERSION_SHOWN]}` takes it back" for one in result.commits
+    ]
+    if not lines and told == "nothing to forget":
+        return f"nothing to forget among {result.candidates_evaluated} pages"
+    return "\n".join([head, *shown, f"{result.candidates_evaluated} pages looked at: {told}", *commits])
+
+
+def _planned_words(result: Swept) -> str:
+    counts = (
+        (len(result.expired), "expire"),
+        (len(result.evicted), "go"),
+        (len(result.compacted), "are cut down"),
+        (sum(len(one.merged) for one in result.merged), "are merged"),
+        (result.hard_deleted, "are erased"),
+        (result.observations_prunable, "observations are dropped"),
+    )
+    return ", ".join(f"{count} {verb}" for count, verb in counts if count) or "nothing to forget"
+
+
+def _lines(result: Swept) -> Iterator[str]:
+    def name(row: EvictedRow | ExpiredRow) -> str:
+        return f"{row.workspace}/{row.project}:{row.path}"
+
+    for over in result.expired:
+        yield f"  {name(over)} · its time was over {over.expired_at[:10]}{_stays(result, over.deleted)}"
+    for row in (*result.evicted, *result.compacted):
+        read = f"{row.access_count} reads" if row.access_count else "never read"
+        yield (
+            f"  {name(row)} · {WHY[row.reason]} · weight {row.retention:.2f}, {row.age_days:.0f} days old,"
+            f" {read}{_stays(result, row.deleted)}"
+        )
+    for one in result.merged:
+        yield f"  {one.survivor} · stands for {', '.join(one.merged)}{_stays(result, one.applied)}"
+
+
+WHY: dict[Reason, str] = {
+    "evicted": "cold",
+    "compacted": "cold, cut down",
+    "working": "its session is over",
+    "resolved": "a fact that never held",
+    "size": "above the bound on size",
+    "expired": "its time was over",
+    "merged": "merged",
+}
+
+
+def _stays(result: Swept, deleted: bool) -> str:
+    return "" if deleted or result.dry_run else " · changed meanwhile, stays"
