@@ -12,7 +12,7 @@ _ai_memory() {
         *)
             if [[ -z $command ]]; then
                 command="$word"
-                case "$command" in bench | config | quarantine | source | message | handoff) ;; *) break ;; esac
+                case "$command" in archive | bench | config | quarantine | source | message | handoff) ;; *) break ;; esac
             else
                 command="$command $word"
                 break
@@ -41,7 +41,7 @@ _ai_memory() {
         "reorg --conflict") COMPREPLY=($(compgen -W "block overwrite duplicate" -- "$cur")); return ;;
         "reorg --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
-        "maintain --only") COMPREPLY=($(compgen -W "drain sources vectors tidy backup" -- "$cur")); return ;;
+        "maintain --only") COMPREPLY=($(compgen -W "drain sources vectors sweep tidy backup" -- "$cur")); return ;;
         "maintain --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "record --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -57,6 +57,10 @@ _ai_memory() {
         "link --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "unlink --as") COMPREPLY=($(compgen -W "references about supports contradicts supersedes depends_on causes fixes derived_from" -- "$cur")); return ;;
         "unlink --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "forget-sweep --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "retention --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "archive list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "archive purge --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "compact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "salvage --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "reset --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -106,7 +110,8 @@ _ai_memory() {
         "review --reason") COMPREPLY=($(compgen -W "contradiction overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink forget-sweep retention archive compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        archive) words="list restore purge" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -143,6 +148,11 @@ _ai_memory() {
         "impact") words="--depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "link") words="--as --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "unlink") words="--as --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "forget-sweep") words="--dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "retention") words="--explain --plot --all-tiers -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "archive list") words="--all -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "archive restore") words="-p --path --version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "archive purge") words="--older-than-days --all --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "compact") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "salvage") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "reset") words="--confirm --format --data-dir --lock-timeout --json --help" ;;

@@ -1,6 +1,6 @@
 # PowerShell completion for ai-memory; made by `ai-memory completions powershell`
 $script:AiMemoryWords = @{
-    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'edit-page', 'append', 'set', 'move', 'delete-page', 'forget', 'purge-session', 'purge-project', 'rename-project', 'rename-workspace', 'move-project', 'move-session', 'reorg', 'audit-contamination', 'maintain', 'record', 'resolve', 'facts', 'context', 'digest', 'timeline', 'impact', 'link', 'unlink', 'compact', 'salvage', 'reset', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'capture-turn', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'briefing', 'explore', 'handoff', 'message', 'init', 'doctor', 'upgrade', 'install-hooks', 'install-mcp', 'install-instructions', 'self-routing', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'backup', 'restore', 'export', 'export-okf', 'import', 'source', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'review', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
+    '' = @('search', 'bench', 'related', 'read-page', 'write-page', 'edit-page', 'append', 'set', 'move', 'delete-page', 'forget', 'purge-session', 'purge-project', 'rename-project', 'rename-workspace', 'move-project', 'move-session', 'reorg', 'audit-contamination', 'maintain', 'record', 'resolve', 'facts', 'context', 'digest', 'timeline', 'impact', 'link', 'unlink', 'forget-sweep', 'retention', 'archive', 'compact', 'salvage', 'reset', 'recent', 'pages', 'history', 'diff', 'blame', 'restore-page', 'checkpoints', 'commit', 'undo', 'sessions', 'session', 'capture-turn', 'backfill', 'finalize-session', 'list-projects', 'where', 'status', 'briefing', 'explore', 'handoff', 'message', 'init', 'doctor', 'upgrade', 'install-hooks', 'install-mcp', 'install-instructions', 'self-routing', 'install-skills', 'uninstall', 'backup-agents', 'restore-agents', 'backup', 'restore', 'export', 'export-okf', 'import', 'source', 'reindex', 'embed', 'path', 'pause', 'resume', 'log', 'logs', 'quarantine', 'config', 'edit', 'review', 'tail', 'setup', 'demo', 'hook', 'drain', 'mcp-bridge', 'completions', '--version', '--data-dir', '--lock-timeout', '--json', '--help')
     'search' = @('-q', '--variant', '-n', '--limit', '--offset', '--kind', '--tag', '--tier', '--prefix', '--path-prefix', '--since', '--until', '--agent', '--session', '--scope', '--all', '--global', '--as-of', '--known-at', '--include-expired', '--include-superseded', '--pin-first', '--following', '--max-bytes', '--max-tokens', '--abstain', '--no-abstain', '--vector', '--no-vector', '--explain', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench retrieval' = @('--set', '--limit', '--abstain', '--no-abstain', '--vector', '--no-vector', '--data-dir', '--lock-timeout', '--json', '--help')
     'bench self' = @('--data-dir', '--lock-timeout', '--json', '--help')
@@ -31,6 +31,11 @@ $script:AiMemoryWords = @{
     'impact' = @('--depth', '-n', '--limit', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'link' = @('--as', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'unlink' = @('--as', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'forget-sweep' = @('--dry-run', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'retention' = @('--explain', '--plot', '--all-tiers', '-n', '--limit', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'archive list' = @('--all', '-n', '--limit', '--offset', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
+    'archive restore' = @('-p', '--path', '--version', '--workspace', '--project', '--data-dir', '--lock-timeout', '--json', '--help')
+    'archive purge' = @('--older-than-days', '--all', '--confirm', '--workspace', '--project', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'compact' = @('--confirm', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'salvage' = @('--confirm', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
     'reset' = @('--confirm', '--format', '--data-dir', '--lock-timeout', '--json', '--help')
@@ -109,6 +114,7 @@ $script:AiMemoryWords = @{
     'drain' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'mcp-bridge' = @('--data-dir', '--lock-timeout', '--json', '--help')
     'completions' = @('bash', 'zsh', 'fish', 'powershell', '--data-dir', '--lock-timeout', '--json', '--help')
+    'archive' = @('list', 'restore', 'purge')
     'bench' = @('retrieval', 'self')
     'config' = @('show', 'get', 'set', 'unset', 'path')
     'quarantine' = @('list', 'show', 'retry', 'drop')

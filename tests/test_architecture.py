@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("transcripts",),
     ("providers",),
     ("store",),
-    ("wiring",),
+    ("aging", "wiring"),
     ("search",),
     ("capture",),
     ("diagnosis",),

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +13,8 @@ from ai_memory.operations.table import Operation
 
 FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json", "toon"))
 """What every tool with rows takes besides its operation's parameters."""
+_FORMAT_UNLISTED = replace(FORMAT, field=replace(FORMAT.field, is_unlisted=True))
+"""Named by the core tools alone: each more costs 20 tokens in every session, and all take it."""
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -28,7 +31,8 @@ _FOR_SCRIPTS = ("--json",)
 def tool_parameters(operation: Operation) -> tuple[Parameter, ...]:
     """What the tool takes: the operation's parameters, and `format` where rows come back."""
     found = parameters(operation.load(), "bridge")
-    return (*found, FORMAT) if operation.noun else found
+    form = FORMAT if operation.profile == "core" else _FORMAT_UNLISTED
+    return (*found, form) if operation.noun else found
 
 
 def flags_of(parameter: Parameter) -> tuple[str, ...]:

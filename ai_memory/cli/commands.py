@@ -135,6 +135,7 @@ COMMANDS: tuple[Command, ...] = (
 _ALL: tuple[Operation | Command, ...] = (*OPERATIONS, *COMMANDS)
 ROWS: dict[str, Operation | Command] = {row.name: row for row in _ALL}
 GROUPS: dict[str, str] = {
+    "archive": "Pages that upkeep took away: list, restore, purge",
     "bench": "How well search finds: on labelled sets, on your own pages",
     "config": "Settings: show, get, set, unset, path",
     "quarantine": "Events that could not be applied",

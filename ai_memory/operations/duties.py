@@ -145,7 +145,8 @@ DUTIES: tuple[Duty, ...] = (
         _backup,
     ),
 )
-NAMES = tuple(duty.name for duty in DUTIES)
+BY_NAME = {duty.name: duty for duty in DUTIES}
+NAMES = tuple(BY_NAME)
 
 
 def due_at_us(duty: Duty, config: Config, at_us: int | None, *, failed: bool) -> int | None:

@@ -135,7 +135,7 @@ def swept(
     now_us = memory.clock()
     with memory.reading() as snapshot, memory.state_reading() as connection:
         scales = Scales.of(connection, config, now_us=now_us)
-        planned = plan(snapshot, connection, scales, config.decay, workspace=place[0], project=place[1])
+        planned = plan(snapshot, connection, scales, config, workspace=place[0], project=place[1])
     done = _Done(gaps=list(planned.gaps))
     if not dry_run:
         _apply(memory, planned, done, progress)

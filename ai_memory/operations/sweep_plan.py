@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ai_memory.aging import clusters, fact_value, keeping
 from ai_memory.aging.retention import days_between
-from ai_memory.config_table import Decay
+from ai_memory.config_table import Config
 from ai_memory.model import Page, PageRef, Tier
 from ai_memory.operations.relocating import SESSION_KEYS
 from ai_memory.operations.weights import Scales, Weighed, fades, is_cut_down
@@ -90,7 +90,7 @@ def plan(
     snapshot: "Snapshot",
     connection: "Connection | None",
     scales: Scales,
-    decay: Decay,
+    config: Config,
     *,
     workspace: str | None = None,
     project: str | None = None,
@@ -103,20 +103,20 @@ def plan(
     free = [page for page in pages if _is_told(page, sessions)]
     cold = scales.cold(page for page in free if page.tier is not Tier.WORKING or _is_left(page, scales.now_us))
     found.add(_expired(pages, scales))
-    if decay.dedup_cold_clusters:
+    if config.decay.dedup_cold_clusters:
         gone = {fate.ref for fate in found.fates}
-        found.mergers += _mergers(snapshot, [one for one in cold if one.page.ref not in gone], decay, found.gaps)
+        found.mergers += _mergers(snapshot, [one for one in cold if one.page.ref not in gone], config, found.gaps)
     found.add(_working(pages, scales, sessions, _sessions_of_pages(connection)))
-    found.add(Fate(one, "compacted" if _is_cut(one.page, decay) else "evicted") for one in cold)
+    found.add(Fate(one, "compacted" if _is_cut(one.page, config) else "evicted") for one in cold)
     found.add(_resolved(pages, scales))
-    if decay.max_project_mb:
-        found.add(_beyond_size(pages, scales, found, sessions, decay.max_project_mb * MB))
+    if config.decay.max_project_mb:
+        found.add(_beyond_size(pages, scales, found, sessions, config.decay.max_project_mb * MB))
     return found
 
 
-def _is_cut(page: PageHead, decay: Decay) -> bool:
+def _is_cut(page: PageHead, config: Config) -> bool:
     """A working page goes whole: nobody looks for what was only noted on the way."""
-    return decay.compact_cold_episodic and page.tier is Tier.EPISODIC and page.kind != "handoff"
+    return config.decay.compact_cold_episodic and page.tier is Tier.EPISODIC and page.kind != "handoff"
 
 
 def _expired(pages: Iterable[PageHead], scales: Scales) -> Iterator[Fate]:
@@ -180,7 +180,7 @@ _VECTORS = """
 """
 
 
-def _mergers(snapshot: "Snapshot", cold: Iterable[Weighed], decay: Decay, gaps: list[str]) -> list[Merger]:
+def _mergers(snapshot: "Snapshot", cold: Iterable[Weighed], config: Config, gaps: list[str]) -> list[Merger]:
     """Groups among the cold pages of each project, told by their vectors."""
     from ai_memory.store.vectors import encoders
 
@@ -196,18 +196,18 @@ def _mergers(snapshot: "Snapshot", cold: Iterable[Weighed], decay: Decay, gaps: 
     for place, pages in sorted(by_project.items()):
         if len(pages) > MOST_COMPARED:
             gaps.append(f"{'/'.join(place)}: the {MOST_COMPARED} coldest of {len(pages)} pages were compared")
-        found += _grouped(snapshot, counted[0].id, pages[:MOST_COMPARED], decay)
+        found += _grouped(snapshot, counted[0].id, pages[:MOST_COMPARED], config)
     return found
 
 
-def _grouped(snapshot: "Snapshot", encoder: int, cold: list[Weighed], decay: Decay) -> Iterator[Merger]:
+def _grouped(snapshot: "Snapshot", encoder: int, cold: list[Weighed], config: Config) -> Iterator[Merger]:
     vectors = {one.page.ref: _mean(snapshot, encoder, one.page.ref) for one in cold}
     pages = [one for one in cold if vectors[one.page.ref]]
     far = clusters.distances([vectors[one.page.ref] for one in pages])
-    eps = clusters.elbow_eps(far, k=decay.dedup_min_pts, highest=decay.dedup_max_eps)
+    eps = clusters.elbow_eps(far, k=config.decay.dedup_min_pts, highest=config.decay.dedup_max_eps)
     if eps is None:
         return
-    for group in clusters.clusters(clusters.near_ones(far, within=eps), least=decay.dedup_min_pts):
+    for group in clusters.clusters(clusters.near_ones(far, within=eps), least=config.decay.dedup_min_pts):
         members = sorted((pages[at] for at in group), key=lambda one: (-one.total, one.page.ref))
         yield Merger(members[0], tuple(members[1:]), eps)
 

@@ -22,19 +22,19 @@ CLOSED_HANDOFFS = frozenset({"accepted", "expired", "cancelled"})
 
 def rates_of(config: Config) -> Rates:
     """The constants as somebody configured them."""
-    decay, days = config.decay, config.decay.half_life_days
+    days = {
+        Tier.WORKING: config.decay.half_life_days.working,
+        Tier.EPISODIC: config.decay.half_life_days.episodic,
+        Tier.SEMANTIC: config.decay.half_life_days.semantic,
+        Tier.PROCEDURAL: config.decay.half_life_days.procedural,
+    }
     return Rates(
-        lambda_=decay.lambda_,
-        sigma=decay.sigma,
-        mu=decay.mu,
-        cold_threshold=decay.cold_threshold,
-        breadth_weight=decay.breadth_weight,
-        half_life_days={
-            Tier.WORKING: days.working,
-            Tier.EPISODIC: days.episodic,
-            Tier.SEMANTIC: days.semantic,
-            Tier.PROCEDURAL: days.procedural,
-        },
+        lambda_=config.decay.lambda_,
+        sigma=config.decay.sigma,
+        mu=config.decay.mu,
+        cold_threshold=config.decay.cold_threshold,
+        breadth_weight=config.decay.breadth_weight,
+        half_life_days=days,
     )
 
 

@@ -27,6 +27,7 @@ HINTS = {
     "memory_write_page": (False, True, True, False),
     "memory_delete_page": (False, True, True, False),
     "memory_restore_page": (False, True, True, False),
+    "memory_forget_sweep": (False, True, True, False),
     "memory_recent": (True, False, True, False),
     "memory_sessions": (True, False, True, False),
     "memory_read_session_observations": (True, False, True, False),

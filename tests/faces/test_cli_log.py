@@ -45,6 +45,15 @@ def with_two_pages(room: Room) -> None:
     room.ok("write-page", "-p", "notes/b.md", "-b", "# B")
 
 
+def with_old_page(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A", "--expires-at", "2026-03-31")
+
+
+def with_page_taken_away(room: Room) -> None:
+    with_old_page(room)
+    room.ok("forget-sweep")
+
+
 def with_link(room: Room) -> None:
     with_two_pages(room)
     room.ok("link", "notes/a.md", "notes/b.md", "--as", "supports")
@@ -198,6 +207,9 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "resolve": (with_page, ("notes/a.md", "--as", "contradicted", "--because", "Measured"), "resolve"),
     "maintain": (with_backups_of_its_own, (), "backup"),
     "compact": (with_page, ("--confirm",), "compact"),
+    "forget-sweep": (with_old_page, (), "forget-sweep"),
+    "archive restore": (with_page_taken_away, ("notes/a.md",), "archive-restore"),
+    "archive purge": (with_page_taken_away, ("--confirm",), "archive-purge"),
     "salvage": (with_damaged_full_text, ("--confirm",), "salvage"),
     "reset": (with_page, ("--confirm",), "reset"),
     "reorg": (with_moved_remote, ("--confirm",), "reorg"),

@@ -199,6 +199,11 @@ def shelf_of_pages(room: Room) -> None:
         room.ok("write-page", "-p", f"notes/{name}.md", "-b", f"# {name}\n\n{words} {words} {words} {words}")
 
 
+def page_taken_away(room: Room) -> None:
+    room.ok("write-page", "-p", "sessions/2026-03/old.md", "-b", "# Old", "--expires-at", "2026-03-31")
+    room.ok("forget-sweep")
+
+
 @pytest.mark.parametrize("example", OPERATION_EXAMPLES)
 def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> None:
     (room.checkout / "queue.md").write_text("# Queue\n\nOne a tenant.\n")
@@ -215,6 +220,8 @@ def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> 
         room.ok("backup")
     if example.startswith(("link", "resolve")):
         room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
+    if example.startswith("archive"):
+        page_taken_away(room)
     folder_of_docs(room)
     folder_of_records(room)
     if example.startswith("source") and not example.startswith("source add"):
@@ -237,6 +244,8 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
         room.ok("backup")
     if name in ("link", "resolve"):
         room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
+    if name.startswith("archive"):
+        page_taken_away(room)
     folder_of_docs(room)
     folder_of_records(room)
     if name in ("source list", "source sync", "source remove"):

@@ -294,6 +294,10 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("capture/draining.py", "_pause"): "how much a provisional handoff tells",
         ("capture/declaring.py", "_forget"): "prompts that say nothing new",
         ("capture/page_work.py", "_set_aside"): "how often page work failed",
+        (
+            "operations/archive.py",
+            "erase",
+        ): "the commits that took the pages away told it; `archive purge` tells itself",
         ("operations/maintain.py", "_done"): "when a duty had its turn: what it changes, it tells by itself",
         ("operations/sources.py", "synced"): "when a source was read: the import of its records tells what changed",
     }
@@ -302,6 +306,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("capture/draining.py", "_end_idle"),
         ("capture/draining.py", "_record"),
         ("capture/finalizing.py", "_put_in"),
+        ("operations/aftersweep.py", "_prune"),
         ("operations/message_box.py", "message_cancel"),
         ("operations/message_box.py", "message_pop"),
         ("operations/message_send.py", "_put"),

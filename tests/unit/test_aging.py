@@ -14,6 +14,7 @@ from ai_memory.text.validity import Interval
 
 RATES = Rates()
 DAY_US = 86_400_000_000
+ALWAYS = Interval(None, None)
 
 # --- weights ---
 
@@ -73,13 +74,11 @@ def a_fact(
     kind: FactKind = FactKind.DECISION,
     klass: EvidenceClass | None = EvidenceClass.DECLARED,
     *,
-    holds: Interval = Interval(None, None),
+    holds: Interval = ALWAYS,
     resolved_at_us: int | None = None,
 ) -> Fact:
     evidence = () if klass is None else (Evidence(klass),)
-    return Fact(
-        "f-1", kind, standing, "Use one queue", holds, 0, evidence, resolved_at_us=resolved_at_us
-    )
+    return Fact("f-1", kind, standing, "Use one queue", holds, 0, evidence, resolved_at_us=resolved_at_us)
 
 
 @pytest.mark.parametrize(
@@ -193,9 +192,7 @@ def test_a_zero_vector_and_one_of_another_length_are_far_from_all() -> None:
     assert table[0] == [0.0, 1.0, 1.0, 2.0]
 
 
-@given(
-    st.lists(st.lists(st.booleans(), min_size=8, max_size=8), min_size=8, max_size=8), st.integers(2, 4)
-)
+@given(st.lists(st.lists(st.booleans(), min_size=8, max_size=8), min_size=8, max_size=8), st.integers(2, 4))
 def test_groups_are_those_of_a_naive_search(rows: list[list[bool]], least: int) -> None:
     near = [[two for two in range(8) if two != one and (rows[one][two] or rows[two][one])] for one in range(8)]
     cores = {one for one in range(8) if len(near[one]) + 1 >= least}

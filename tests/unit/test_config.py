@@ -143,7 +143,7 @@ def reads_of(file: Path) -> set[str]:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute):
             _, mark, key = f".{ast.unparse(node)}".rpartition(".config.")
-            found |= {key} if mark else set()
+            found |= {key.removesuffix("_")} if mark else set()  # `lambda_`
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
     return found
