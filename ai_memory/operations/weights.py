@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ai_memory.aging.retention import Rates, Use, Weight, days_between, weigh
-from ai_memory.aging.salience import salience_of
+from ai_memory.aging.salience import salience
 from ai_memory.config_table import Config
 from ai_memory.model import PageRef, Tier
 from ai_memory.store.feedback import Feedback, Signal, feedback
@@ -74,8 +74,8 @@ class Scales:
             idle_days=days_between(access.last_at_us, self.now_us) if access.reads else None,
             harnesses=access.harnesses,
         )
-        salience = salience_of(self.said.get(page.ref, ()), version=page.version)
-        return Weighed(page, use, salience, weigh(use, page.tier, self.rates, salience=salience))
+        value = salience(self.said.get(page.ref, ()), page.version)
+        return Weighed(page, use, value, weigh(use, page.tier, self.rates, salience=value))
 
     def usefulness(self, page: PageHead) -> int:
         """Times that the page helped, less those that it did not."""
