@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("transcripts",),
     ("providers",),
     ("store",),
+    ("aging",),
     ("wiring",),
     ("search",),
     ("capture",),

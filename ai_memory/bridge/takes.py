@@ -10,8 +10,9 @@ from ai_memory.operations.field import Field
 from ai_memory.operations.signature import Parameter, parameters
 from ai_memory.operations.table import Operation
 
-FORMAT = Parameter("format", "string", "md", Field("form of the answer"), choices=("md", "json", "toon"))
-"""What every tool with rows takes besides its operation's parameters."""
+FORMAT = Parameter("format", "string", "md", Field(""), choices=("md", "json", "toon"))
+"""What every tool with rows takes besides its operation's parameters. Its choices say what it is: a word more would
+cost every session a hundred tokens."""
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {

@@ -4,16 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ai_memory.aging.salience import flags
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.budget import MaxBytes, shortened_rows
 from ai_memory.operations.configured import configured, stopwords
+from ai_memory.operations.feedback import told_against
 from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.related import RelatedPage, around, related_lines
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.unscoped import is_global, resolve_for
+from ai_memory.store.feedback import feedback
 from ai_memory.text.links import REFERENCES, inverse_name
 from ai_memory.text.times import parse_moment
 
@@ -96,6 +99,7 @@ def read_page(
         links = _links(snapshot, page.ref)
         near = around(snapshot, page.ref, related_depth, memory.clock()) if include_related else []
         gaps = (*snapshot.gaps, *asked, *([in_full(page.fault)] if page.fault else []))
+    gaps = (*gaps, *_said_against(memory, page))
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
     found_by: Literal["path", "query"] = "query" if path is None else "path"
     whole = _full(page, links)
@@ -105,6 +109,15 @@ def read_page(
         gaps = (*gaps, f"the body is cut: {left:,} of {len(whole.body.encode()):,} bytes are left out")
     more = max(0, len(near) - MAX_RELATED)
     return ReadPage(scope, (shown,), found_by, expired, gaps, more, tuple(near[:MAX_RELATED]))
+
+
+def _said_against(memory: "Memory", page: Page) -> tuple[str, ...]:
+    """What a reader said against the page as it stands."""
+    ref = page.ref
+    with memory.state_reading() as connection:
+        said = feedback(connection, ref.workspace, ref.project, ref.path).get(ref, [])
+    against = flags(said, page.version)
+    return (f"this page {told_against(against)}",) if against else ()
 
 
 def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[str]) -> Page:

@@ -302,6 +302,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("capture/draining.py", "_end_idle"),
         ("capture/draining.py", "_record"),
         ("capture/finalizing.py", "_put_in"),
+        ("operations/feedback.py", "feedback"),
         ("operations/message_box.py", "message_cancel"),
         ("operations/message_box.py", "message_pop"),
         ("operations/message_send.py", "_put"),
