@@ -1,6 +1,5 @@
 """What a reader says of a page: it helped or not, it is stale or wrong. Nothing but a call of these says it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,6 +12,7 @@ from ai_memory.operations.fact_rows import named_ref
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.history import named_version
 from ai_memory.operations.rows import VERSION_SHOWN, Address, label
+from ai_memory.operations.said import version_now
 from ai_memory.operations.scoping import resolve
 from ai_memory.scrub import strip_private
 from ai_memory.store import audit
@@ -23,7 +23,6 @@ from ai_memory.text.sanitize import first, sanitize_line
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
-    from ai_memory.store.snapshot import Snapshot
 
 SignalName = Literal["helpful", "not_helpful", "stale", "wrong"]
 
@@ -198,12 +197,6 @@ def feedback_list(
     return FeedbackList(scope, shown, worth, gaps, max(0, len(found) - offset - len(shown)))
 
 
-def version_now(snapshot: "Snapshot", ref: PageRef) -> str:
-    """The version that stands; empty where there is no page."""
-    page = snapshot.page(ref)
-    return page.version if page is not None else ""
-
-
 def feedback_list_text(result: FeedbackList) -> str:
     """One line a word."""
     lines = []
@@ -213,13 +206,3 @@ def feedback_list_text(result: FeedbackList) -> str:
     if result.salience is not None:
         lines.append(f"salience {result.salience:g} of {LEAST:g} to {MOST:g}")
     return "\n".join(lines) or "nothing was said"
-
-
-def told_against(said: Sequence[Feedback]) -> str:
-    """What stands against a page, in one sentence: the newest word, and how many there are."""
-    last = said[-1]
-    by = f" by {last.agent}" if last.agent else ""
-    more = f" ({len(said)} times)" if len(said) > 1 else ""
-    return f"was said to be {last.signal.value}{by} on {rfc3339(last.at_us)[:10]}{more}" + (
-        f": {last.reason}" if last.reason else ""
-    )

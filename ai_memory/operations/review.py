@@ -8,8 +8,8 @@ from ai_memory.aging.salience import flags
 from ai_memory.clock import rfc3339
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.fact_rows import is_rival
-from ai_memory.operations.feedback import told_against, version_now
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.said import told_against, version_now
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.staleness import stale_pages
 from ai_memory.store.fact_rows import FactRow as StoredFact
@@ -169,7 +169,8 @@ def _said_against(memory: "Memory", snapshot: "Snapshot", scope: Scope) -> Told:
     for ref, ones in said.items():
         against = flags(ones, version_now(snapshot, ref))
         if against:
-            yield ref, ReviewReason("feedback", told_against(against))
+            why = f": {against[-1].reason}" if against[-1].reason else ""
+            yield ref, ReviewReason("feedback", told_against(against) + why)
 
 
 def _overdue(snapshot: "Snapshot", scope: Scope, now_us: int) -> Told:

@@ -499,7 +499,7 @@ OPERATIONS: tuple[Operation, ...] = (
         read_only=True,
         idempotent=True,
         noun="pages",
-        columns=("path", "title", "kind", "tier", "tags", "updated_at", "fault"),
+        columns=("path", "title", "kind", "tier", "tags", "updated_at", "reads", "fault"),
     ),
     Operation(
         name="history",
