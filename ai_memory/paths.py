@@ -65,6 +65,10 @@ class DataDir:
         return self.spool / "quarantine"
 
     @cached_property
+    def usage(self) -> Path:
+        return self.spool / "usage"
+
+    @cached_property
     def outbox(self) -> Path:
         return self.root / "outbox"
 

@@ -47,6 +47,8 @@ _ai_memory() {
         "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "resolve --as") COMPREPLY=($(compgen -W "candidate supported needs_review contradicted superseded" -- "$cur")); return ;;
         "resolve --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "feedback --as") COMPREPLY=($(compgen -W "helpful not_helpful stale wrong" -- "$cur")); return ;;
+        "feedback list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "facts --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "facts --standing") COMPREPLY=($(compgen -W "candidate supported needs_review contradicted superseded" -- "$cur")); return ;;
         "facts --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -107,10 +109,10 @@ _ai_memory() {
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine drop --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
-        "review --reason") COMPREPLY=($(compgen -W "contradiction overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
+        "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink forget-sweep retention archive compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         archive) words="list restore purge" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
@@ -141,6 +143,8 @@ _ai_memory() {
         "maintain") words="--only --force --dry-run --format --data-dir --lock-timeout --json --help" ;;
         "record") words="--kind --quote --cite --valid-from --valid-to --supersedes --entity --subject --predicate --object --verify-by --insist --mine --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "resolve") words="--as --because --by --quote --cite --mine --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "feedback") words="-p --path --as --because --reason --version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "feedback list") words="-p --path --open -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "facts") words="--kind --standing --entity --all --as-of --known-at -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "context") words="-q --variant --as-of --known-at --kind -n --limit --max-bytes --abstain --no-abstain --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "digest") words="--max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;

@@ -1,1 +1,1 @@
-"""How what is kept grows old: weights, what is left of a page, which pages say the same. Pure functions."""
+"""How pages grow old: what they are worth, by what was said of them and how they are used. Pure functions."""

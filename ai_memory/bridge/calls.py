@@ -17,6 +17,7 @@ from ai_memory.bridge.wording import in_tools
 from ai_memory.errors import GivenUp, MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
+from ai_memory.operations.counting import NOTHING, Used, client_of, count_call, used
 from ai_memory.operations.signature import PROGRESS, bind, takes_progress
 from ai_memory.operations.table import OPERATION_BY_TOOL, Operation
 from ai_memory.paths import DataDir
@@ -40,6 +41,8 @@ class Answer:
     """The result as an object, where the client asked for such."""
     cause: str = ""
     """Kind and place of a bug."""
+    pages: Used = NOTHING
+    """Pages that it reads out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class Place:
     served: frozenset[str] = frozenset(OPERATION_BY_TOOL)
     """Tools that the client sees: advice names no other."""
     is_structured: bool = False
+    client: str = ""
+    """What the client calls itself."""
 
     def call(self, tool: str, given: Mapping[str, Any], progress: Callable[[int, int], None] | None = None) -> Answer:
         """The answer of one tool. Faults are answers too, so it raises none.
@@ -68,12 +73,15 @@ class Place:
         """
         operation = OPERATION_BY_TOOL[tool]
         try:
-            return _called(operation, given, self, progress)
+            answer = _called(operation, given, self, progress)
         except Exception as bug:  # noqa: BLE001 the one place of the bridge where a bug becomes an answer
             traceback.print_exc(file=sys.stderr)
             cause = _where(bug)
             _note(operation, cause, self)
             return _refusal(operation, bug, given, None, self, cause=cause)
+        client = client_of(self.caller, self.client)
+        count_call(self.memory(tool), tool, len(answer.text.encode("utf-8", "replace")), answer.pages, client=client)
+        return answer
 
     def memory(self, command: str) -> Any:
         """The store as this caller sees it."""
@@ -94,7 +102,11 @@ def _called(
             arguments[PROGRESS] = progress
         result = function(memory, **arguments)
         text = told(operation, result, form, place.served)
-        return Answer(text, structured=structured(operation, result) if place.is_structured else None)
+        return Answer(
+            text,
+            structured=structured(operation, result) if place.is_structured else None,
+            pages=used(operation, result, is_agent=True),
+        )
     except MemoryFault as fault:
         if fault.code in ("busy", "internal") and not isinstance(fault, GivenUp):
             _note(operation, str(fault), place)

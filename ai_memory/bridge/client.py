@@ -67,7 +67,8 @@ class Client:
             agent=agent or None,
             is_given_up=is_given_up,
         )
-        return Place(self._data_dir, caller, self._pins, self._served, self._is_structured)
+        name = client_named(context.session)
+        return Place(self._data_dir, caller, self._pins, self._served, self._is_structured, name)
 
     def forget_roots(self) -> None:
         """Asks again before the next call."""
@@ -76,12 +77,15 @@ class Client:
 
 def agent_named(session: ServerSession) -> str:
     """The harness that the client says it is; empty for a client that is none."""
-    params = session.client_params
-    if params is None or params.client_info is None:
-        return ""
-    name = params.client_info.name.strip().lower()
-    agent = canonical_agent(NAMES.get(name, name))
+    name = client_named(session)
+    agent = canonical_agent(NAMES.get(name, name)) if name else ""
     return "" if agent == "other" else agent
+
+
+def client_named(session: ServerSession) -> str:
+    """What the client calls itself, in small letters; empty where it does not say."""
+    params = session.client_params
+    return "" if params is None or params.client_info is None else params.client_info.name.strip().lower()
 
 
 def session_of(agent: str, meta: Mapping[str, Any] | None, environ: Mapping[str, str]) -> str:

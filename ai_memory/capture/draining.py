@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ai_memory.capture.attribution import Attribution, within
 from ai_memory.capture.batches import COMPACTING, Batch, apply_batch
 from ai_memory.capture.claims import Claims
+from ai_memory.capture.counting import add_up
 from ai_memory.capture.crediting import creditor
 from ai_memory.capture.declaring import declare
 from ai_memory.capture.handoffs import HandoffState
@@ -100,6 +101,7 @@ class Drainer:
         except (MemoryFault, DatabaseError, OSError) as raised:
             fault = str(raised).replace("\n", " ") or type(raised).__name__
         self._renew_starts()
+        self._add_up()
         return self._record(started_us, fault or "; ".join(self._count.done.faults[:3]))
 
     def _read_rules(self) -> Rules:
@@ -334,6 +336,14 @@ class Drainer:
         except (MemoryFault, DatabaseError, OSError, ValueError) as fault:
             reason = str(fault).partition("\n")[0]
             self._log.error(f"what starts and prompts are told could not be renewed: {reason}")
+
+    def _add_up(self) -> None:
+        """Count what was read and asked. Nothing waits for it, and it keeps nothing from being applied."""
+        try:
+            add_up(self._memory, step=self._step)
+        except (MemoryFault, DatabaseError, OSError) as fault:
+            reason = str(fault).partition("\n")[0]
+            self._log.error(f"reads and calls could not be counted: {reason}")
 
     def _end_idle(self) -> int:
         if not self._rules.idle_end_us:

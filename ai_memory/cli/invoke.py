@@ -11,6 +11,7 @@ from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import one_line, shown
 from ai_memory.model import Scope
 from ai_memory.operations.answer import answer_json, note_lines, scope_line
+from ai_memory.operations.counting import client_of, count_call, used
 from ai_memory.operations.rows import Address, label_from
 from ai_memory.operations.signature import PROGRESS, Parameter, bind, takes_progress
 from ai_memory.operations.table import Operation
@@ -37,7 +38,9 @@ def run_operation(
         result = with_progress(row.title, call, partial(function, memory, **arguments))
     else:
         result = function(memory, **arguments)
-    show(row, result, call)
+    size_bytes = show(row, result, call)
+    client = client_of(memory.caller)
+    count_call(memory, row.name, size_bytes, used(row, result, is_agent=bool(client)), client=client)
     return int(getattr(result, "exit_code", 0))
 
 
@@ -51,41 +54,46 @@ def with_progress(title: str, call: Call, work: Callable[..., _T]) -> _T:
         return work(**{PROGRESS: progress})
 
 
-def show(row: Operation, result: Any, call: Call) -> None:
-    """Print the answer in the form that was asked for, or that fits where stdout goes.
+def show(row: Operation, result: Any, call: Call) -> int:
+    """Print the answer in the form that was asked for, or that fits where stdout goes; gives its size in bytes.
 
     Errors: Unwritten, which says what was done where the operation did something.
     """
     try:
-        _print(row, result, call)
+        size_bytes = _print(row, result, call)
         sys.stdout.flush()
     except Unwritten as fault:
         if not row.read_only:
             fault.done = shown(row.load_text()(result)).partition("\n")[0]
         raise
+    return size_bytes
 
 
-def _print(row: Operation, result: Any, call: Call) -> None:
+def _print(row: Operation, result: Any, call: Call) -> int:
     if call.is_json:
-        print(json_text(answer_json(result)))
-        return
+        return _out(json_text(answer_json(result)))
     if call.format == "toon" and row.noun:
         from ai_memory.operations.toon import toon_text  # a package that few have
 
-        print(shown(toon_text(answer_json(result), row.noun)))
-        return
+        return _out(shown(toon_text(answer_json(result), row.noun)))
     scope = getattr(result, "scope", None)
     if scope is not None and not row.tells_scope:
         say(shown(scope_line(scope)))
     wanted = call.format or ("table" if row.columns and not row.is_prose else "md")
     if wanted == "table" and row.noun and getattr(result, row.noun):
-        print(_table(row, result))
+        size_bytes = _out(_table(row, result))
         if beneath := row.load_beneath()(result):
-            print(shown(beneath))
+            size_bytes += _out(shown(beneath))
     else:
-        print(shown(row.load_text()(result)))
+        size_bytes = _out(shown(row.load_text()(result)))
     for line in note_lines(result):
         say(shown(line))
+    return size_bytes
+
+
+def _out(text: str) -> int:
+    print(text)
+    return len(text.encode("utf-8", "replace")) + 1
 
 
 def json_text(document: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.fact_guard import refuse_unproved
 from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.page_state import carry_state, forget_state
+from ai_memory.operations.page_state import carry_feedback, carry_state, forget_state
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
 from ai_memory.operations.scoping import locate, refuse_unknown_address, resolve, split_address
 from ai_memory.operations.write import (
@@ -139,6 +139,7 @@ def move_page(
         target = change.move(ref, target, text=text)
         relinked = [source for source in sources if _relink(change, source, ref, target)]
         carry_state(change, ref, target)
+        carry_feedback(change, target, page.version)
     moved, gaps = memory.after_write(
         lambda snapshot: as_written(snapshot, change, target), otherwise=change.page(target)
     )
@@ -172,6 +173,7 @@ def _relink(change: "Change", source: PageRef, ref: PageRef, target: PageRef) ->
     if text == page.text:
         return False
     change.put(source, text, expected_version=page.version)
+    carry_feedback(change, source, page.version)
     return True
 
 

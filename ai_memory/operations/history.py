@@ -140,10 +140,10 @@ def diff(
     scope, ref = locate(memory, path, workspace, project, write=False)
     asked = memory.fresh(ref)
     with memory.past() as wiki:
-        after = _version(memory, wiki, ref, to)
+        after = named_version(memory, wiki, ref, to)
         assert wiki is not None
         if rev is not None:
-            before: PageVersion | None = _version(memory, wiki, ref, rev)
+            before: PageVersion | None = named_version(memory, wiki, ref, rev)
         else:
             before = _version_before(wiki, ref, after)
         old, new = _content(wiki, before), _content(wiki, after)
@@ -159,7 +159,7 @@ def diff(
     )
 
 
-def _version(memory: "Memory", wiki: "Wiki | None", ref: PageRef, name: str | None) -> "PageVersion":
+def named_version(memory: "Memory", wiki: "Wiki | None", ref: PageRef, name: str | None) -> "PageVersion":
     """The version of that name; without one the newest, which may be a deletion. Errors: NotFound, UsageFault."""
     from ai_memory.store.history import version_at, versions  # the git library
 
@@ -248,7 +248,7 @@ def restore_page(
         listed = _listed(memory, scope, ref, limit=limit)
         return RestoredPage(scope, "listed", listed.versions, (), None, listed.gaps)
     with memory.past() as wiki:
-        version = _version(memory, wiki, ref, rev)
+        version = named_version(memory, wiki, ref, rev)
     if version.version is None:
         raise MemoryFault(
             f"{ref} was deleted in {version.commit[:VERSION_SHOWN]}: there is no text to bring back",

@@ -24,6 +24,14 @@ def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
         change.state(statement, **places)
 
 
+def carry_feedback(change: "Change", ref: PageRef, version: str) -> None:
+    """The page says the same as it did at that version: what was said of it stands. Call after it was put."""
+    now = change.page(ref)
+    if now is not None and now.version != version:
+        place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
+        change.state("feedback-carried", **place, version=version, new_version=now.version)
+
+
 def forget_state(memory: "Memory", change: "Change", page: Page) -> None:
     """The page goes. A handoff whose page is gone is given to nobody."""
     if page.kind == "handoff":

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ai_memory.aging.salience import flags, salience
+from ai_memory.clock import rfc3339
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.budget import MaxBytes, shortened_rows
@@ -12,8 +14,11 @@ from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.related import RelatedPage, around, related_lines
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
+from ai_memory.operations.said import told_against
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.unscoped import is_global, resolve_for
+from ai_memory.store.feedback import feedback
+from ai_memory.store.usage import NEVER, Access, accesses, accesses_of
 from ai_memory.text.links import REFERENCES, inverse_name
 from ai_memory.text.times import parse_moment
 
@@ -54,6 +59,29 @@ class FullPage(PageRow):
 
 
 @dataclass(frozen=True, slots=True)
+class HarnessReads:
+    """How often one agent read the page; an empty name is the command line outside any agent."""
+
+    harness: str
+    reads: int
+    shown: int
+    last_read_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageAccess:
+    """How the page was used, as far as a drain has counted it."""
+
+    reads: int
+    """Given out whole or as an answer to an agent; within a minute once."""
+    shown: int
+    """Only listed among what was found."""
+    last_read_at: str | None
+    salience: float
+    harnesses: tuple[HarnessReads, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadPage:
     scope: Scope
     pages: tuple[FullPage, ...]
@@ -63,6 +91,7 @@ class ReadPage:
     omitted: int = 0
     related: tuple[RelatedPage, ...] = ()
     """With `include_related`: nearest first."""
+    access: PageAccess | None = None
 
 
 def read_page(
@@ -96,6 +125,8 @@ def read_page(
         links = _links(snapshot, page.ref)
         near = around(snapshot, page.ref, related_depth, memory.clock()) if include_related else []
         gaps = (*snapshot.gaps, *asked, *([in_full(page.fault)] if page.fault else []))
+    access, against = _use_of(memory, page)
+    gaps = (*gaps, *against)
     expired = page.expires_at_us is not None and page.expires_at_us <= memory.clock()
     found_by: Literal["path", "query"] = "query" if path is None else "path"
     whole = _full(page, links)
@@ -104,7 +135,28 @@ def read_page(
         left = len(whole.body.encode()) - len(shown.body.encode())
         gaps = (*gaps, f"the body is cut: {left:,} of {len(whole.body.encode()):,} bytes are left out")
     more = max(0, len(near) - MAX_RELATED)
-    return ReadPage(scope, (shown,), found_by, expired, gaps, more, tuple(near[:MAX_RELATED]))
+    return ReadPage(scope, (shown,), found_by, expired, gaps, more, tuple(near[:MAX_RELATED]), access)
+
+
+def _use_of(memory: "Memory", page: Page) -> tuple[PageAccess, tuple[str, ...]]:
+    """How the page was used, and what a reader said against it as it stands."""
+    ref = page.ref
+    with memory.state_reading() as connection:
+        said = feedback(connection, ref.workspace, ref.project, ref.path).get(ref, [])
+        found = accesses_of(connection, ref)
+    against = flags(said, page.version)
+    access = PageAccess(
+        sum(one.reads for one in found),
+        sum(one.shown for one in found),
+        _moment(max((one.last_at_us for one in found), default=0)),
+        salience(said, page.version),
+        tuple(HarnessReads(one.harness, one.reads, one.shown, _moment(one.last_at_us)) for one in found),
+    )
+    return access, (f"this page {told_against(against)}",) if against else ()
+
+
+def _moment(at_us: int) -> str | None:
+    return rfc3339(at_us) if at_us else None
 
 
 def _best(snapshot: "Snapshot", query: str, scope: Scope, left_out: frozenset[str]) -> Page:
@@ -264,9 +316,18 @@ def _line(row: PageRow, scope: Scope | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedPage(PageRow):
+    """One page, and how often it was read."""
+
+    reads: int
+    shown: int
+    last_read_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ListedPages:
     scope: Scope | None
-    pages: tuple[PageRow, ...]
+    pages: tuple[ListedPage, ...]
     total: int
     gaps: tuple[str, ...]
     omitted: int
@@ -313,7 +374,17 @@ def pages(
         )
         gaps = (*snapshot.gaps, *untold, *left)
     omitted = max(0, listed.total - offset - len(listed.pages))
-    return ListedPages(scope, tuple(map(page_row, listed.pages)), listed.total, gaps, omitted)
+    place = (None, None) if everywhere or scope is None else (scope.workspace, scope.project)
+    with memory.state_reading() as connection:
+        used = accesses(connection, *place)
+    rows = tuple(_listed(page, used.get(page.ref, NEVER)) for page in listed.pages)
+    return ListedPages(scope, rows, listed.total, gaps, omitted)
+
+
+def _listed(page: Page, access: Access) -> ListedPage:
+    row = page_row(page)
+    named = {name: getattr(row, name) for name in PageRow.__dataclass_fields__}
+    return ListedPage(**named, reads=access.reads, shown=access.shown, last_read_at=_moment(access.last_at_us))
 
 
 def pages_text(result: ListedPages) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ai_memory.errors import Conflict, MemoryFault
 from ai_memory.model import Page, PageRef, Sanitized
-from ai_memory.operations.page_state import carry_state, forget_state
+from ai_memory.operations.page_state import carry_feedback, carry_state, forget_state
 from ai_memory.operations.rows import EVERYTHING
 from ai_memory.store.addresses import MOVED_PROJECTS
 from ai_memory.text.links import rewrite_links
@@ -225,6 +225,7 @@ def _move_page(memory: "Memory", change: "Change", plan: Plan, ref: PageRef, tar
     change.move(ref, target, text=_rewritten(page, plan, now_at=target, done=done))
     now = change.page(target)
     if now is not None and now.version != page.version:
+        carry_feedback(change, target, page.version)
         _note_version(change, page, now.version)
 
 
@@ -237,6 +238,7 @@ def _relink(change: "Change", plan: Plan, source: PageRef, done: Done) -> bool:
     if text is None or text == page.text:
         return False
     change.put(source, text, expected_version=page.version)
+    carry_feedback(change, source, page.version)
     now = change.page(source)
     if now is not None:
         _note_version(change, page, now.version)

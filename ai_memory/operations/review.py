@@ -4,14 +4,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ai_memory.aging.salience import flags
 from ai_memory.clock import rfc3339
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.fact_rows import is_rival
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.said import told_against, version_now
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.staleness import stale_pages
 from ai_memory.store.fact_rows import FactRow as StoredFact
 from ai_memory.store.fact_rows import facts_of
+from ai_memory.store.feedback import feedback
 from ai_memory.text.admission import alike
 from ai_memory.text.facts import Standing, read_instant
 
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
-ReasonName = Literal["contradiction", "overdue", "stale", "candidate", "needs_review", "near_duplicate"]
+ReasonName = Literal["contradiction", "feedback", "overdue", "stale", "candidate", "needs_review", "near_duplicate"]
 REASONS: tuple[ReasonName, ...] = (
-    *("contradiction", "overdue", "stale", "candidate", "needs_review", "near_duplicate"),
+    *("contradiction", "feedback", "overdue", "stale", "candidate", "needs_review", "near_duplicate"),
 )
 """In the order in which they are put to a person: what misleads now comes before what only waits."""
 
@@ -93,7 +96,7 @@ def review(
     project: ProjectName = None,
 ) -> ReviewQueue:
     """List what a person should look at: facts that wait for review, what is overdue by its `verify_by`, what two pages
-    say against each other, what changed in the repository since, and what is said twice.
+    say against each other, what a reader called stale or wrong, what the repository left behind, what is said twice.
     """
     now_us = memory.clock()
     with memory.reading() as snapshot:
@@ -104,6 +107,7 @@ def review(
         told: dict[PageRef, list[ReviewReason]] = {}
         for found in (
             _contradictions(snapshot, scope, facts),
+            _said_against(memory, snapshot, scope),
             _overdue(snapshot, scope, now_us),
             _stale(snapshot, scope),
             _waiting(facts),
@@ -156,6 +160,17 @@ def _was_weighed(one: StoredFact, other: StoredFact) -> bool:
     return any(
         each.standing is Standing.SUPPORTED and (each.resolved_at_us or 0) > both_us for each in (one.fact, other.fact)
     )
+
+
+def _said_against(memory: "Memory", snapshot: "Snapshot", scope: Scope) -> Told:
+    """Pages that a reader called stale or wrong as they stand."""
+    with memory.state_reading() as connection:
+        said = feedback(connection, scope.workspace, scope.project)
+    for ref, ones in said.items():
+        against = flags(ones, version_now(snapshot, ref))
+        if against:
+            why = f": {against[-1].reason}" if against[-1].reason else ""
+            yield ref, ReviewReason("feedback", told_against(against) + why)
 
 
 def _overdue(snapshot: "Snapshot", scope: Scope, now_us: int) -> Told:

@@ -1,7 +1,9 @@
 """What was said of pages: whether they helped, are stale or wrong. Each word is about one version."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ai_memory.model import PageRef, Sanitized
 from ai_memory.store import state_schema
@@ -42,6 +44,27 @@ class Feedback:
     at_us: int
 
 
+_SAME = """
+    SELECT workspace, project, path, version, signal, reason, agent, session, at_us FROM feedback
+    WHERE workspace = ? AND project = ? AND path = ? AND version = ? AND signal = ? AND agent = ? AND session = ?
+        AND at_us > ?
+    ORDER BY at_us DESC, id DESC LIMIT 1
+"""
+SAID_AGAIN_US = 86_400 * 1_000_000
+"""The same word of the same speaker counts once a day: an agent that repeats itself moves nothing."""
+
+
+def same(connection: Connection, one: Feedback) -> Feedback | None:
+    """The same word on that version, said by the same one within a day before; None where there is none."""
+    words = (*(one.ref.workspace, one.ref.project, one.ref.path, one.version), one.signal.value)
+    row = connection.execute(_SAME, (*words, one.agent, one.session, one.at_us - SAID_AGAIN_US)).fetchone()
+    return _read(row) if row is not None else None
+
+
+def _read(row: Sequence[Any]) -> Feedback:
+    return Feedback(PageRef(*row[:3]), row[3], Signal(row[4]), *row[5:])
+
+
 def put(connection: Connection, one: Feedback, *, reason: Sanitized, agent: Sanitized, session: Sanitized) -> None:
     """Keep it. Call in a transaction; the texts are those of `one`, sanitised."""
     place = {"workspace": one.ref.workspace, "project": one.ref.project, "path": one.ref.path}
@@ -57,6 +80,6 @@ def feedback(
         return {}
     found: dict[PageRef, list[Feedback]] = {}
     for row in connection.execute(_ALL, (workspace, project, path)):
-        ref = PageRef(*row[:3])
-        found.setdefault(ref, []).append(Feedback(ref, row[3], Signal(row[4]), *row[5:]))
+        one = _read(row)
+        found.setdefault(one.ref, []).append(one)
     return found

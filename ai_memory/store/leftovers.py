@@ -70,13 +70,14 @@ def _sweep_restores(data_dir: DataDir) -> int:
 
 def _places(data_dir: DataDir) -> Iterator[tuple[Path, re.Pattern[str]]]:
     """The folders in which we write, and what is half done there. Never inside `.git`: that is git's to tidy."""
-    for folder in (data_dir.root, data_dir.locks, data_dir.spool, data_dir.quarantine):
+    for folder in (data_dir.root, data_dir.locks, data_dir.spool, data_dir.quarantine, data_dir.usage):
         yield folder, _HALF_WRITTEN
     for top in (data_dir.outbox, data_dir.wiki):
         for here, below, _ in os.walk(top):
             below[:] = [name for name in below if name != ".git"]
             yield Path(here), _HALF_WRITTEN
     yield data_dir.spool, _SPOOLED
+    yield data_dir.usage, _SPOOLED
     yield data_dir.locks / "waiting", _SEAT
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from ai_memory import hook_usage
 from ai_memory.clock import Clock, now_us
 from ai_memory.errors import GivenUp, MemoryFault, StoreFault
 from ai_memory.model import Author, Caller, PageRef
@@ -218,11 +219,12 @@ class Memory:
         `shared`: paths that another page has now, each with the blobs of what goes that stood there.
         Crash: say it again. Raises LockBusy, StoreFault.
         """
-        from ai_memory.store import erasing, rewriting
+        from ai_memory.store import erasing, rewriting, usage_spool
         from ai_memory.store.writing import Writer
 
         with Writer.opened(self), driver.refusals_told(self.data_dir.root):
             erasing.remove_events(self.data_dir, erasing.events_of(self.data_dir, sessions))
+            usage_spool.clear(self.data_dir)
             erasing.scrub_outbox(self.data_dir, sessions)
             self.step("erase-files")
             erasing.scrub_databases(self.data_dir, at_us=self.clock())
@@ -373,6 +375,10 @@ class Memory:
 
         if self.data_dir.root.is_dir():
             Log(self.data_dir.logs, self.caller.face, self.clock).error(what.replace("\n", " "))
+
+    def note_use(self, record: Mapping[str, object]) -> None:
+        """Leave word of one call for the drain, which counts them. Never fails; makes no data dir."""
+        hook_usage.put(str(self.data_dir.root), record)
 
     def fresh(self, ref: PageRef) -> tuple[str, ...]:
         """Take an edit by hand of this one page, if there is one and nobody writes. For whoever reads one page.

@@ -90,6 +90,11 @@ STATEMENTS: Mapping[str, str] = {
         UPDATE OR REPLACE feedback SET workspace = :new_workspace, project = :new_project, path = :new_path
         WHERE workspace = :workspace AND project = :project AND path = :path
     """,
+    # The page says the same as before: only links changed, or until when it is kept.
+    "feedback-carried": """
+        UPDATE feedback SET version = :new_version
+        WHERE workspace = :workspace AND project = :project AND path = :path AND version = :version
+    """,
     "feedback-forgotten": """
         DELETE FROM feedback WHERE workspace = :workspace AND project = :project AND path = :path
     """,

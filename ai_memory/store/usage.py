@@ -41,6 +41,13 @@ _CALLS = """
 """
 
 
+_OF_PAGE = """
+    SELECT harness, reads, shown, first_at_us, last_at_us FROM page_access
+    WHERE workspace = ? AND project = ? AND path = ? ORDER BY reads DESC, shown DESC, harness
+"""
+_FORGET = "DELETE FROM calls WHERE day < ?"
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """How often a page was read, over all harnesses."""
@@ -78,6 +85,25 @@ def accesses(
     return {PageRef(*row[:3]): Access(*row[3:]) for row in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class HarnessAccess:
+    """How often one harness read a page; the empty name is the command line outside any agent."""
+
+    harness: str
+    reads: int
+    shown: int
+    first_at_us: int
+    last_at_us: int
+
+
+def accesses_of(connection: Connection | None, ref: PageRef) -> list[HarnessAccess]:
+    """Who read the page how often, most first. Empty without a file, and in one of an older program."""
+    if connection is None or state_schema.version(connection) < state_schema.USAGE_SINCE:
+        return []
+    rows = connection.execute(_OF_PAGE, (ref.workspace, ref.project, ref.path))
+    return [HarnessAccess(*row) for row in rows]
+
+
 def note_read(connection: Connection, ref: PageRef, *, harness: str, at_us: int) -> None:
     """Count a read; within a minute of the last one it only moves the time. Call in a transaction."""
     connection.execute(_READ, {**_row(ref, harness, at_us), "throttle": THROTTLE_US})
@@ -105,3 +131,8 @@ def calls_since(connection: Connection | None, day: str) -> list[Calls]:
     if connection is None or state_schema.version(connection) < state_schema.USAGE_SINCE:
         return []
     return [Calls(*row) for row in connection.execute(_CALLS, (day,))]
+
+
+def forget_old_calls(connection: Connection, *, before: str) -> None:
+    """Drop the calls of the days before that one. Call in a transaction."""
+    connection.execute(_FORGET, (before,))

@@ -35,6 +35,7 @@ HINTS = {
     "memory_context": (True, False, True, False),
     "memory_record": (False, False, False, False),
     "memory_resolve": (False, False, True, False),
+    "memory_feedback": (False, False, True, False),
     "memory_status": (True, False, True, False),
     "memory_handoff_begin": (False, False, True, False),
     "memory_handoff_list": (True, False, True, False),

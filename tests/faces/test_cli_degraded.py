@@ -165,7 +165,7 @@ def test_a_sound_page_has_no_fault_and_a_list_of_sound_pages_no_such_column(brok
     assert broken.ok("pages").splitlines()[0].split()[-1] == "fault"
     for path in BROKEN:
         broken.file(path).write_text("mended\n")
-    assert broken.ok("pages").splitlines()[0].split()[-1] == "updated_at"
+    assert broken.ok("pages").splitlines()[0].split()[-1] == "reads"
 
 
 def test_of_many_broken_pages_status_names_the_first_and_counts_the_others(room: Room) -> None:

@@ -49,7 +49,7 @@ def test_the_help_loads_no_operation_and_no_store(room: Room) -> None:
     assert heavy(names) == set()
     assert not [name for name in names if name.startswith("ai_memory.store")]
     below = {name.rpartition(".")[2] for name in names if name.startswith("ai_memory.operations.")}
-    assert below <= {"table", "signature", "field", "answer", "rows"}
+    assert below <= {"table", "signature", "field", "answer", "rows", "counting"}
 
 
 def test_the_version_loads_no_command_line(room: Room) -> None:

@@ -205,6 +205,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "unlink": (with_link, ("notes/a.md", "notes/b.md"), "unlink"),
     "record": (lambda room: room.ok("init"), ("Deploys run on Thursdays",), "record"),
     "resolve": (with_page, ("notes/a.md", "--as", "contradicted", "--because", "Measured"), "resolve"),
+    "feedback": (with_page, ("notes/a.md", "--as", "helpful"), "feedback"),
     "maintain": (with_backups_of_its_own, (), "backup"),
     "compact": (with_page, ("--confirm",), "compact"),
     "forget-sweep": (with_old_page, (), "forget-sweep"),

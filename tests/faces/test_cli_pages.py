@@ -330,7 +330,7 @@ def test_a_page_written_by_hand_is_listed(room: Room) -> None:
 def test_a_piped_list_is_aligned_text_and_markdown_on_demand(room: Room) -> None:
     write(room, "notes/a.md", "# A\n")
     lines = room.ok("pages").splitlines()
-    assert lines[0].split() == ["path", "title", "kind", "tier", "tags", "updated_at"]
+    assert lines[0].split() == ["path", "title", "kind", "tier", "tags", "updated_at", "reads"]
     assert room.ok("pages", "--format", "md").startswith("- notes/a.md · A · note · ")
     assert room.json("pages") == room.json("pages", "--format", "json")
     assert room.run("pages", "--format", "xml").exit_code == 2

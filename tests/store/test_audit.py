@@ -291,6 +291,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
     """A list to add to on purpose: `Memory.state_transaction` writes no row by itself."""
     silent = {
         ("capture/draining.py", "_transaction"): "its events are in the log themselves",
+        ("capture/counting.py", "_count"): "how often pages were read and tools called",
         ("capture/draining.py", "_pause"): "how much a provisional handoff tells",
         ("capture/declaring.py", "_forget"): "prompts that say nothing new",
         ("capture/page_work.py", "_set_aside"): "how often page work failed",
@@ -307,6 +308,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
         ("capture/draining.py", "_record"),
         ("capture/finalizing.py", "_put_in"),
         ("operations/aftersweep.py", "_prune"),
+        ("operations/feedback.py", "feedback"),
         ("operations/message_box.py", "message_cancel"),
         ("operations/message_box.py", "message_pop"),
         ("operations/message_send.py", "_put"),
