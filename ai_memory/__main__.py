@@ -109,10 +109,11 @@ def _compile_policy(data_dir: str, folder: str) -> None:
 
 def _after_work(data_dir: "DataDir") -> None:
     from ai_memory.capture.first_fill import fill_empty  # only after a drain that had work
-    from ai_memory.operations.after_work import read_sources  # as above
+    from ai_memory.operations.after_work import do_what_is_due, read_sources  # as above
 
     fill_empty(data_dir)
     read_sources(data_dir)
+    do_what_is_due(data_dir)
 
 
 if __name__ == "__main__":

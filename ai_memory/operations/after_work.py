@@ -1,4 +1,4 @@
-"""What follows a drain that had work: sources are read again, when enough was done since they were read.
+"""What follows a drain that had work: sources are read again when enough was done since, old pages go once a day.
 
 Runs in the drain's process, detached from any agent and without its lock, so nothing waits for a slow folder.
 """
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Caller
+from ai_memory.operations.maintain import DutyName, maintain
 from ai_memory.store.driver import Connection, DatabaseError
 from ai_memory.store.log import Log
 from ai_memory.store.memory import Memory
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 LEAST_US = 300 * 1_000_000
 """Between two looks at one source, whatever was done. *Source*: pi-memory, as for the counts of work."""
+DAILY: tuple[DutyName, ...] = ("sweep",)
+"""Duties that a drain does by itself; the others are costly, or a person's wish."""
 TURNS = 20
 PAGES = 10
 
@@ -42,6 +45,25 @@ def read_sources(data_dir: "DataDir") -> int:
     except (MemoryFault, DatabaseError, OSError) as fault:
         Log(data_dir.logs, "sources", memory.clock).error(str(fault).partition("\n")[0])
         return 0
+
+
+def do_what_is_due(data_dir: "DataDir") -> tuple[str, ...]:
+    """Let the daily duties have their turn, for whom no scheduler does it; says what was done. Never raises for them.
+
+    Crash: safe; the next drain, or `maintain`, goes on with it.
+    """
+    caller = Caller(cwd=None, environ=dict(os.environ), home=os.path.expanduser("~"), face="drain")
+    memory = Memory.open(data_dir, caller=caller, command="maintain")
+    log = Log(data_dir.logs, "maintain", memory.clock)
+    try:
+        done = maintain(memory, only=DAILY).duties
+    except (MemoryFault, DatabaseError, OSError) as fault:
+        log.error(str(fault).partition("\n")[0])
+        return ()
+    told = tuple(f"{row.duty}: {row.said}" for row in done if row.outcome in ("done", "failed"))
+    for line in told:
+        log.info(line)
+    return told
 
 
 def _wanted(memory: Memory) -> list[Source]:

@@ -17,9 +17,11 @@ from pathlib import Path
 
 import power_cut
 
+from ai_memory.config_table import Config, Decay
 from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.operations import backup as backups
-from ai_memory.operations import import_json, importing
+from ai_memory.operations import forget_sweep, import_json, importing
+from ai_memory.operations.forget_sweep import swept, swept_words
 from ai_memory.operations.purge import forget
 from ai_memory.operations.relocation import move_project, move_session, rename_project, rename_workspace
 from ai_memory.operations.reorg import reorg
@@ -32,6 +34,7 @@ from ai_memory.store.restore import restore
 from ai_memory.store.wiki import Wiki
 
 DRIVER = Path(__file__)
+SWEEP_US = 1_790_000_000_000_000
 KILLED = 9
 HANDOFF = "0" * 31 + "1"
 SESSION = "7d3f0a5e-1111-4222-8333-444455556666"
@@ -190,6 +193,19 @@ def back_up_proven(memory: Memory) -> str | None:
     return backups.backup(memory, output=str(memory.data_dir.root.with_name("proven.zip")), verify=True).archive
 
 
+def sweep(memory: Memory) -> str | None:
+    """The clock stands where the pages of a scene are old; a few pages a commit."""
+    memory.clock = lambda: SWEEP_US
+    forget_sweep.AT_ONCE, forget_sweep.PAUSE_S = 2, 0.0
+    decay = Decay(compact_cold_episodic=True, observation_retention_days=30, observation_prune_batch=2)
+    return swept_words(swept(memory, None, Config(decay=decay)))
+
+
+def sweep_for_good(memory: Memory) -> str | None:
+    memory.clock = lambda: SWEEP_US + 200 * 86_400_000_000
+    return swept_words(swept(memory, None, Config()))
+
+
 RUNS: Mapping[str, Callable[[Memory], str | None]] = {
     run.__name__: run
     for run in (
@@ -205,6 +221,8 @@ RUNS: Mapping[str, Callable[[Memory], str | None]] = {
             take_edits,
             back_up_proven,
             back_up_inside,
+            sweep,
+            sweep_for_good,
         ),
     )
 }

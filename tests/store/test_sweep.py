@@ -1,5 +1,6 @@
 """What a sweep takes away, what it leaves, and the way back."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from wiki_room import WikiRoom, ref
 from ai_memory.config_table import Config, Decay, Maintenance
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import PageRef
+from ai_memory.operations.after_work import do_what_is_due
 from ai_memory.operations.archive import archive_list, archive_purge, archive_restore
 from ai_memory.operations.checkpoints import undo
 from ai_memory.operations.duties import BY_NAME
@@ -17,6 +19,7 @@ from ai_memory.store import feedback, state_sessions, usage
 from ai_memory.store.feedback import Feedback, Signal
 from ai_memory.store.state_sessions import Observation, Session
 from ai_memory.text.sanitize import sanitize
+from ai_memory.text.times import DAY_US
 
 DAY_S = 86_400
 HERE = {"workspace": "default", "project": "shop"}
@@ -433,3 +436,20 @@ def test_a_memory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert sweep(room).candidates_evaluated == 0
     assert not room.data_dir.root.exists()
     assert PageRef("default", "shop", "a.md") == ref("a.md")
+
+
+def test_a_drain_that_had_work_sweeps_once_a_day(room: WikiRoom) -> None:
+    room.clock.at_us = time.time_ns() // 1000 - 90 * DAY_US
+    room.put("logs/one.md", EPISODIC)
+    assert do_what_is_due(room.data_dir) == ("sweep: 1 evicted",)
+    assert do_what_is_due(room.data_dir) == ()
+    assert room.text("logs/one.md") is None
+    assert "sweep: 1 evicted" in next(room.data_dir.logs.iterdir()).read_text()
+
+
+def test_a_drain_sweeps_nothing_where_that_is_turned_off(room: WikiRoom) -> None:
+    room.clock.at_us = time.time_ns() // 1000 - 90 * DAY_US
+    room.put("logs/one.md", EPISODIC)
+    room.data_dir.config.write_text("[maintenance]\nenabled = false\n")
+    assert do_what_is_due(room.data_dir) == ()
+    assert room.text("logs/one.md") is not None
