@@ -246,12 +246,21 @@ def session(
                 connection, words, session=found.id, kinds=wanted, limit=limit, offset=offset
             )
         [row] = session_rows(connection, snapshot, [found])
-        gaps = (*snapshot.gaps, *untold)
+        gaps = (*snapshot.gaps, *untold, *_dropped(connection, found))
     if body_max_chars is None and memory.caller.face == "bridge":
         body_max_chars = TOOL_CHARS
     told = tuple(_cut(observation_row(one), body_max_chars) for one in rows)
     told = shortened_rows(told, max_bytes, text="output")
     return ReadSession(scope, row, told, total, order, body_max_chars, gaps, max(0, total - offset - len(told)))
+
+
+def _dropped(connection: "Connection", found: "Session") -> tuple[str, ...]:
+    """A sentence where a sweep dropped what the session saw."""
+    from ai_memory.store import session_lookup
+
+    if not found.observations or session_lookup.count_observations(connection, found.id, words=None, kinds=[]):
+        return ()
+    return (f"what it saw, {found.observations} observations, was dropped by forget-sweep: its page tells of it",)
 
 
 def _latest(memory: "Memory", connection: "Connection", scope: Scope | None) -> "Session":

@@ -8,16 +8,23 @@ from wiki_room import WikiRoom, ref
 
 from ai_memory.config_table import Config, Decay, Maintenance
 from ai_memory.errors import Conflict, NotFound
-from ai_memory.model import PageRef
+from ai_memory.model import Encoder, PageRef
 from ai_memory.operations.after_work import do_what_is_due
 from ai_memory.operations.archive import archive_list, archive_purge, archive_restore
 from ai_memory.operations.checkpoints import undo
 from ai_memory.operations.duties import BY_NAME
 from ai_memory.operations.forget_sweep import Swept, swept
 from ai_memory.operations.retention import retention
-from ai_memory.store import feedback, state_sessions, usage
+from ai_memory.operations.sessions import session
+from ai_memory.providers import choose
+from ai_memory.providers.choose import Choice
+from ai_memory.providers.embedder import packed
+from ai_memory.store import feedback, state_sessions, usage, vectors
+from ai_memory.store.driver import Connection
 from ai_memory.store.feedback import Feedback, Signal
 from ai_memory.store.state_sessions import Observation, Session
+from ai_memory.store.vectors import ChunkText
+from ai_memory.text.embedded import embedded_text
 from ai_memory.text.sanitize import sanitize
 from ai_memory.text.times import DAY_US
 
@@ -376,6 +383,78 @@ def test_the_page_of_a_session_that_was_cut_down_is_no_edit_by_hand(room: WikiRo
         assert connection is not None
         assert after is not None
         assert connection.execute("SELECT page_version FROM sessions").fetchone()[0] == after.version != page.version
+
+
+ENCODER = Encoder("test", "m", 4)
+
+
+def embed(room: WikiRoom, vectors_of: dict[str, tuple[float, ...]], encoder: Encoder = ENCODER) -> None:
+    """Give the first passage of each page that vector."""
+
+    def put(connection: Connection) -> None:
+        for path, numbers in vectors_of.items():
+            sql = "SELECT c.id, c.page_id, c.title, c.heading, c.body FROM chunks AS c JOIN pages AS p"
+            row = connection.execute(f"{sql} ON p.id = c.page_id WHERE p.path = ? LIMIT 1", (path,)).fetchone()
+            text = ChunkText(row[0], row[1], embedded_text(*row[2:]))
+            assert vectors.put(connection, encoder, [(text, packed(numbers))]) == 1
+
+    room.memory().change_index(put)
+
+
+def test_of_cold_pages_that_say_the_same_one_stands_for_all(room: WikiRoom) -> None:
+    near = {"logs/a.md": (1.0, 0.0, 0.0, 0.01), "logs/b.md": (1.0, 0.01, 0.0, 0.0), "logs/c.md": (1.0, 0.0, 0.01, 0.0)}
+    far = {"logs/d.md": (0.0, 1.0, 0.0, 0.0), "logs/e.md": (0.0, 0.0, 1.0, 0.2)}
+    for path in (*near, *far):
+        room.put(path, f"{EPISODIC}\n`only_in_{path[5]}`\n")
+    assert sweep(room, dedup_cold_clusters=True).merged == ()
+    pass_days(room, 85)
+    told = sweep(room, dedup_cold_clusters=True, dry_run=True)
+    assert (told.merged, len(told.evicted)) == ((), 5)
+    assert "there are no vectors" in told.gaps[0]
+    embed(room, near | far)
+    done = sweep(room, dedup_cold_clusters=True)
+    [merged] = done.merged
+    assert (merged.survivor, merged.merged) == (
+        "default/shop:logs/c.md",
+        ("default/shop:logs/b.md", "default/shop:logs/a.md"),
+    )
+    assert merged.applied
+    assert set(gone(done)) == set(far), "what is alone goes as ever"
+    survivor = room.text("logs/c.md") or ""
+    assert all(f"- `only_in_{letter}`" in survivor for letter in "abc")
+    assert "merged_into: logs/c.md" in (room.text("logs/a.md") or "")
+    assert [one.reason for one in archive_list(room.memory(), **HERE).pages].count("merged") == 2
+    again = sweep(room, dedup_cold_clusters=True)
+    assert (again.merged, gone(again)) == ((), {})
+    undo(room.memory("cli"), commit=done.commits[0])
+    assert (room.text("logs/a.md") or "").startswith(EPISODIC)
+
+
+def test_vectors_of_a_former_encoder_go_once_the_present_one_has_all(
+    room: WikiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = Choice("test", "m", "", "", 0, is_named=True, load=lambda _: pytest.fail("nothing is loaded"))
+    monkeypatch.setattr(choose, "choose", lambda _: choice)
+    former = Encoder("test", "old", 4)
+    paths = [f"notes/{name}.md" for name in "abc"]
+    embed(room, dict.fromkeys(paths, (1.0, 0.0, 0.0, 0.0)), former)
+    embed(room, {paths[0]: (1.0, 0.0, 0.0, 0.0)})
+    assert sweep(room).vectors_dropped == 0
+    embed(room, dict.fromkeys(paths, (1.0, 0.0, 0.0, 0.0)))
+    assert sweep(room).vectors_dropped == 3
+    with room.memory().reading() as snapshot:
+        assert [(one.encoder, one.vectors) for one in vectors.encoders(snapshot.index)] == [(ENCODER, 3)]
+
+
+def test_who_reads_a_session_whose_observations_went_is_told(room: WikiRoom) -> None:
+    room.put("sessions/s.md", SESSION_PAGE.format(session="s-1"))
+    tell_session(room, "s-1")
+    assert session(room.memory(), session="s-1").gaps == ()
+    pass_days(room, 40)
+    sweep(room, observation_retention_days=30)
+    told = session(room.memory(), session="s-1")
+    assert told.observations == ()
+    assert told.gaps == ("what it saw, 2 observations, was dropped by forget-sweep: its page tells of it",)
 
 
 def test_the_bound_on_size_takes_the_lightest_first_and_never_pins_or_rules(room: WikiRoom) -> None:

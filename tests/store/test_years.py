@@ -139,7 +139,8 @@ def test_a_life_of_sessions_stays_small_and_keeps_what_was_learnt(room: WikiRoom
     assert all(f"default/shop/{path}" in room.files_at_head() for path in map(_page_of_session(room), life.untold))
     again = life.sweep()
     assert (again.commits, again.hard_deleted, again.observations_pruned) == ((), 0, 0)
-    room.assert_in_step()
+    assert room.git("status", "--porcelain") == ""
+    assert room.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
 
 
 def _page_of_session(room: WikiRoom):  # type: ignore[no-untyped-def]
