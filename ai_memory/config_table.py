@@ -319,6 +319,27 @@ class Maintenance:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that memory may cost an agent, in tokens: a quarter of the UTF-8 bytes. `ai-memory cost` shows it."""
+
+    start_max_tokens: int = setting(
+        0,
+        Kind.NUMBER,
+        "The most that a starting session is told, 100 or more. 0 leaves it at 10,000 characters.",
+        highest=10_000,
+    )
+    prompt_max_tokens: int = setting(
+        0, Kind.NUMBER, "The most that is told with one prompt. 0 leaves it at 375.", highest=375
+    )
+    answer_max_tokens: int = setting(
+        0,
+        Kind.NUMBER,
+        "The most that one answer of a reading tool holds; what is over is cut, and said. 0 sets no bound.",
+        highest=1_000_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting with its value."""
 
@@ -343,6 +364,7 @@ class Config:
     backup: Backup = section(Backup)
     decay: Decay = section(Decay)
     maintenance: Maintenance = section(Maintenance)
+    budget: Budget = section(Budget)
 
 
 SETTINGS: tuple[Setting, ...] = settings_of(Config)

@@ -84,7 +84,7 @@ class Answer:
             return self._recalled(policy, around) or (empty, None)
         from ai_memory import hook_packet  # only where something is told
 
-        packet = hook_packet.Packet(start, base=policy.base, markers=around.markers())
+        packet = hook_packet.Packet(start, base=policy.base, markers=around.markers(), most_bytes=policy.start_bytes)
         if is_retold:
             packet.text = self._told_before()
         if packet.text:
@@ -106,9 +106,16 @@ class Answer:
 
         packet = hook_packet.Packet(call.start_in(around), base=policy.base, markers=around.markers())
         session = hook_places.session_uuid(call.agent, call.session)
-        found = hook_lookup.Lookup(call.data_dir, key=packet.project_key(), session=session)
+        found = hook_lookup.Lookup(
+            call.data_dir, key=packet.project_key(), session=session, most_bytes=policy.prompt_bytes
+        )
         text = found.find(hook_payload.prompt_of(call.payload))
-        return (self._in_form(text), found.note) if text else None
+
+        def after() -> None:
+            self._count("hook:prompt", text)
+            found.note()
+
+        return (self._in_form(text), after) if text else None
 
     def _printed(self, packet: "Packet", policy: "Policy") -> "tuple[bytes, Callable[[], None] | None]":
         """The packet in the form of the harness, and what confirms its handoff."""
@@ -126,8 +133,17 @@ class Answer:
             event = call.source_event
         return in_form(form, text, event=event, status=status)
 
+    def _count(self, name: str, text: str) -> None:
+        """How much was told, for the drain to add up: it is what memory costs an agent."""
+        call = self._call
+        from ai_memory import hook_usage  # only where something is told
+
+        size = len(text.encode("utf-8", "replace"))
+        hook_usage.put(call.data_dir, {"v": 1, "client": call.agent, "face": "hook", "name": name, "bytes": size})
+
     def _after_telling(self, packet: "Packet", policy: "Policy") -> None:
         call = self._call
+        self._count("hook:start", packet.text)
         if call.agent in hook_harnesses.RETELLING and call.kind == "session-start":
             self._retelling().note(packet.text)
         if packet.handoff:

@@ -53,10 +53,12 @@ class Told:
 
 class Packet:
     """What one start is given. `base`: folder of the nearest marker, or nothing; `markers`: where markers may lie;
-    `told`: the project's file, where it is named and no folder leads to it."""
+    `told`: the project's file, where it is named and no folder leads to it; `most_bytes`: what the person set as the
+    most, 0 where they did not."""
 
-    def __init__(self, start: "Start", *, base: str, markers: "list[str]", told: str = "") -> None:
+    def __init__(self, start: "Start", *, base: str, markers: "list[str]", told: str = "", most_bytes: int = 0) -> None:
         self._start = start
+        self._most_bytes = most_bytes
         self._named = told
         self._base = base
         self._markers = markers
@@ -78,14 +80,15 @@ class Packet:
         told = self._told(is_renewed)
         waiting = start.waiting() if not self.handoff and start.source != "compact" else None
         notices = self._notices(told, waiting)
-        self.text = _joined([recap, text], told, notices)
+        self.text = _joined([recap, text], told, notices, self._most_bytes)
         self.status = _status(text, recap, told, waiting, is_given=bool(self.text))
 
     def at_reload(self) -> None:
         """Fill it for a person who asks for what was compacted. Takes nothing."""
         recap = self._start.recap()
         handoffs = [_waiting(head, one) for one, head in self._start.open_handoffs()[:MAX_LISTED]]
-        self.text = "\n".join(part for part in (recap, *handoffs) if part) or _NOTHING
+        text = "\n".join(part for part in (recap, *handoffs) if part) or _NOTHING
+        self.text = text if _has_room(text, self._most_bytes) else _cut([recap], "\n".join(handoffs), self._most_bytes)
         self.status = ""
 
     def _told(self, is_renewed: bool) -> Told:
@@ -203,31 +206,38 @@ def _is_same(row: "Any", folder: str = "") -> bool:
     return (status.st_size, status.st_mtime_ns) == (size, mtime_ns)
 
 
-def _joined(parts: "list[str]", told: Told, notices: "list[str]") -> str:
+def _joined(parts: "list[str]", told: Told, notices: "list[str]", most_bytes: int = 0) -> str:
     """Parts, the largest brief that has room beside them, notices."""
     notices = [one for one in notices if one]
     before = [part for part in parts if part]
-    tail = "\n".join(notices)
-    room = MAX_INJECTED - sum(len(part) + 1 for part in before) - len(tail) - 1
-    brief = _largest(told, room)
-    if told.briefs and not brief:
-        tail = "\n".join([_NO_ROOM, *notices])
-    text = "\n".join(part for part in (*before, brief, tail) if part)
-    return text if len(text) <= MAX_INJECTED else _cut(before, tail)
-
-
-def _largest(told: Told, room: int) -> str:
     sizes = sorted((int(size) for size in told.briefs if size.isdecimal() and int(size) <= told.chars), reverse=True)
-    return next((text for size in sizes if len(text := told.briefs[str(size)]) <= room), "")
+    for size in sizes:
+        text = "\n".join(part for part in (*before, told.briefs[str(size)], *notices) if part)
+        if _has_room(text, most_bytes):
+            return text
+    tail = "\n".join([_NO_ROOM, *notices] if told.briefs else notices)
+    text = "\n".join(part for part in (*before, tail) if part)
+    return text if _has_room(text, most_bytes) else _cut(before, tail, most_bytes)
 
 
-def _cut(before: "list[str]", tail: str) -> str:
-    """For a handoff rendered longer than today: cut, with a mark, and its fence closed."""
+def _has_room(text: str, most_bytes: int) -> bool:
+    return len(text) <= MAX_INJECTED and (not most_bytes or len(text.encode("utf-8", "replace")) <= most_bytes)
+
+
+def _cut(before: "list[str]", tail: str, most_bytes: int) -> str:
+    """For a handoff that is longer than today's, or than the person wants: cut, with a mark, and its fence closed."""
     from ai_memory.text.fences import FENCE_END, FENCE_START  # imports nothing; only for such a text
 
-    text = "\n".join(before)
-    end = _CUT + (f"{FENCE_END}\n" if FENCE_START in text else "") + (f"\n{tail}" if tail else "")
-    return text[: MAX_INJECTED - len(end)] + end
+    text = "\n".join(before) or tail
+    closed = _CUT + (f"{FENCE_END}\n" if FENCE_START in text else "")
+    end = closed + (f"\n{tail}" if tail and before else "")
+    if most_bytes and len(end.encode("utf-8", "replace")) > most_bytes // 2:
+        end = closed  # the handoff comes before what waits besides
+    kept = text[: MAX_INJECTED - len(end)]
+    if most_bytes:
+        room = most_bytes - len(end.encode("utf-8", "replace"))
+        kept = kept.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+    return kept + end
 
 
 def _from(head: str) -> str:

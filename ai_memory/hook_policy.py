@@ -46,6 +46,9 @@ _SEARCH_TOOLS = (
 _CLAIM = (b"claim_on_session_start",)
 """A source that may say so and is not compiled: the handoff is told of, not taken."""
 
+LEAST_START_TOKENS = 100
+"""Less than that has no room for the notice that a handoff waits."""
+
 KEEP = "keep"
 METADATA = "metadata"
 DROP = "drop"
@@ -56,7 +59,8 @@ class Policy:
 
     __slots__ = (
         *("_settings", "allow", "base", "claims", "decision", "drops_subagents", "extra", "ignored", "is_unknown"),
-        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "reason", "recalls", "uncompiled"),
+        *("keeps_answers", "keeps_prompts", "max_files", "max_mib", "prompt_bytes", "reason", "recalls"),
+        *("start_bytes", "uncompiled"),
     )
 
     def __init__(self) -> None:
@@ -75,6 +79,9 @@ class Policy:
         """Folder of the nearest marker, whatever it holds; empty where there is none."""
         self.max_files = 10_000
         self.max_mib = 256
+        self.start_bytes = 0
+        self.prompt_bytes = 0
+        """The most that a start and a prompt are told; 0 is what the program itself holds for the most."""
         self.ignored: list[str] = []
         self.extra: list[str] = []
         self.allow: list[str] = []
@@ -105,6 +112,8 @@ class Policy:
             self.max_files = settings["max_files"]
         if isinstance(settings.get("max_mib"), int):
             self.max_mib = settings["max_mib"]
+        self.start_bytes = _bytes_of(settings.get("start_tokens"), least=LEAST_START_TOKENS)
+        self.prompt_bytes = _bytes_of(settings.get("prompt_tokens"))
 
     def use_agent(self, agent: str) -> None:
         """A person may let the prompts of single agents be left out (`--no-capture-prompts`)."""
@@ -177,6 +186,11 @@ class Policy:
                 if hook_globs.fits(_folded(anchored), _folded(subject), steps):
                     return True
         return False
+
+
+def _bytes_of(tokens: object, *, least: int = 0) -> int:
+    """Four bytes a token (decision C10); 0 where no bound is set."""
+    return max(tokens, least) * 4 if isinstance(tokens, int) and tokens > 0 else 0
 
 
 def join(policy: Policy, other: Policy) -> None:

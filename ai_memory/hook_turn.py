@@ -96,7 +96,9 @@ def _told(call: "hook_call.Call", named: "Named | None", *, is_alive: bool) -> s
     if not start.is_first():
         return ""
     told = named.told if named is not None and not around.folders else ""
-    packet = hook_packet.Packet(start, base=policy.base, markers=around.markers(), told=told)
+    packet = hook_packet.Packet(
+        start, base=policy.base, markers=around.markers(), told=told, most_bytes=policy.start_bytes
+    )
     packet.at_start(claims=policy.claims, was_pending=was_pending, is_renewed=is_alive)
     if packet.handoff:
         call.confirm(packet.handoff, policy)

@@ -6,7 +6,7 @@ The form, read by `ai_memory.hook_policy` (a TOML reader would cost a hook 4 to 
      "config": {"size": 120, "mtime_ns": 17…} or null,      config.toml as it was read
      "settings": {"prompts": true, "assistant": "off", "claim": true, "on_prompt": "off",
                   "drop_events": […], "drop_tools": […], "drop_call_ids": […], "extra": […], "allow": […],
-                  "max_files": 10000, "max_mib": 256,
+                  "max_files": 10000, "max_mib": 256, "start_tokens": 0, "prompt_tokens": 0,
                   "without_prompts": ["hermes"]},      agents installed with --no-capture-prompts
      "markers": {"/abs/.ai-memory.toml": {"size": 80, "mtime_ns": 17…, "valid": true, "ignore_paths": […],
                   "prompts": null, "assistant": null, "claim": null, "drop_subagents": false}}}
@@ -37,6 +37,8 @@ HOOK_SETTINGS: Mapping[str, str] = {
     "allow": "sanitize.allowlist",
     "max_files": "hook_spool.max_files",
     "max_mib": "hook_spool.max_mib",
+    "start_tokens": "budget.start_max_tokens",
+    "prompt_tokens": "budget.prompt_max_tokens",
 }
 """What a hook calls a setting -> its key. A hook knows of no others, and takes them from the file alone."""
 

@@ -75,6 +75,19 @@ def context(answer: bytes) -> str:
     return str(found["hookSpecificOutput"]["additionalContext"]) if found else ""
 
 
+def test_a_prompt_is_told_no_more_than_the_person_wants_to_pay_for(room: Room, cwd: str) -> None:
+    for number in range(4):
+        write(room, f"notes/{number}.md", f"# Invoice rounding {number}\n\n{ROUNDING} {'Cents stay. ' * (number + 20)}")
+    drain(room, cwd)
+    whole = context(ask(room, cwd, PROMPT))
+    room.data_dir.config.write_text('[recall]\non_prompt = "on"\n[budget]\nprompt_max_tokens = 200\n')
+    drain(room, cwd)
+    told = context(ask(room, cwd, PROMPT))
+    assert 0 < len(told.encode()) <= 800 < len(whole.encode()), (len(told), len(whole), whole)
+    counted = [json.loads(file.read_text()) for file in sorted((room.data_dir.usage).glob("*.json"))]
+    assert [one["bytes"] for one in counted if one["name"] == "hook:prompt"][-1:] == [len(told.encode())]
+
+
 def file_of(room: Room, project: str = "shop") -> str:
     return room.outbox.read(lookup_name("default", project)) or ""
 

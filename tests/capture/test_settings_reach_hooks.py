@@ -47,6 +47,11 @@ class Configured(Desk):
         """Whether a hook looks prompts up."""
         return str(read_settings(str(self.data))[0].recalls)
 
+    def most(self) -> str:
+        """How many bytes a start and a prompt may be told."""
+        policy = read_settings(str(self.data))[0]
+        return f"{policy.start_bytes} and {policy.prompt_bytes}"
+
     def start(self) -> str:
         """What a new session is told; a handoff waits for it."""
         self.keep_drain_away()
@@ -72,6 +77,9 @@ CHANGES: list[tuple[str, str, Callable[[Configured], str], str, bool]] = [
     ("capture.assistant", "excerpt", Configured.answer, "ANSWER", True),
     ("handoff.claim_on_session_start", "no", Configured.start, "HANDOFF", False),
     ("recall.on_prompt", "on", Configured.recalls, "True", True),
+    ("budget.start_max_tokens", "150", Configured.most, "600 and 0", True),
+    ("budget.start_max_tokens", "3", Configured.most, "400 and 0", True),
+    ("budget.prompt_max_tokens", "90", Configured.most, "0 and 360", True),
     ("ingest.drop_tool_names", "Noise", Configured.tool, "post-tool-use", False),
     ("ingest.drop_tool_use_id_prefixes", "tmp_", Configured.tool, "post-tool-use", False),
     ("ingest.drop_events", "stop", Configured.answer, "stop", False),

@@ -243,6 +243,28 @@ def test_a_handoff_that_was_rendered_longer_is_cut_inside_its_fence(furnished: H
     assert "The project brief is left out" in text.partition(FENCE_END)[2]
 
 
+@pytest.mark.parametrize("tokens", [100, 400, 1_500])
+@pytest.mark.parametrize("size", [0, 300, 6_500])
+def test_a_start_is_told_no_more_than_the_person_wants_to_pay_for(furnished: House, size: int, tokens: int) -> None:
+    furnished.visit()
+    (furnished.data / "config.toml").write_text(f"[budget]\nstart_max_tokens = {tokens}\n")
+    furnished.visit()
+    if size:
+        furnished.put(handoff_text(size))
+    text = furnished.start().context
+    assert 0 < len(text.encode()) <= tokens * 4
+    assert text.count(FENCE_START) == text.count(FENCE_END)
+    assert ("(cut: the page holds the rest)" in text) == (size > tokens * 4 - 200)
+
+
+def test_what_a_start_was_told_is_left_to_be_counted(furnished: House) -> None:
+    furnished.put(handoff_text(500))
+    text = furnished.start().context
+    [file] = (furnished.data / "spool" / "usage").glob("*.json")
+    told = json.loads(file.read_text())
+    assert (told["name"], told["client"], told["bytes"]) == ("hook:start", "claude-code", len(text.encode()))
+
+
 def test_no_handoff_is_rendered_so_long_that_notices_have_no_room() -> None:
     assert MAX_INJECTED - MAX_HANDOFF >= 700
 
@@ -266,6 +288,14 @@ def test_any_handoff_brief_and_notices_fit_and_none_is_cut(
     assert "h" * handoff in text
     assert all(notice in text for notice in texts)
     assert text.count("b" * 1_500) or _NO_ROOM in text or not sizes
+
+
+@settings(max_examples=80)
+@given(st.text("häß\n", max_size=9_000), st.integers(400, 12_000), st.lists(st.text("nß", max_size=300), max_size=2))
+def test_no_bound_in_bytes_is_passed_and_every_fence_is_closed(handoff: str, most: int, notices: list[str]) -> None:
+    text = _joined([fence(handoff, source="x") if handoff else ""], Told(), notices, most)
+    assert len(text.encode()) <= most
+    assert text.count(FENCE_START) == text.count(FENCE_END) == bool(handoff)
 
 
 # --- true or not shown ---
