@@ -219,7 +219,7 @@ def _move_page(memory: "Memory", change: "Change", plan: Plan, ref: PageRef, tar
     change.move(ref, target, text=_rewritten(page, plan, now_at=target, done=done))
     now = change.page(target)
     if now is not None and now.version != page.version:
-        _note_version(change, page, now.version)
+        note_version(change, page, now.version)
 
 
 def _relink(change: "Change", plan: Plan, source: PageRef, done: Done) -> bool:
@@ -233,7 +233,7 @@ def _relink(change: "Change", plan: Plan, source: PageRef, done: Done) -> bool:
     change.put(source, text, expected_version=page.version)
     now = change.page(source)
     if now is not None:
-        _note_version(change, page, now.version)
+        note_version(change, page, now.version)
     return True
 
 
@@ -247,7 +247,8 @@ def _rewritten(page: Page, plan: Plan, *, now_at: PageRef, done: Done) -> Saniti
     return sanitize_edit(page.text, text)
 
 
-def _note_version(change: "Change", page: Page, version: str) -> None:
+def note_version(change: "Change", page: Page, version: str) -> None:
+    """A session's page that only had its links changed is still written anew by its session."""
     key = SESSION_KEYS.get(page.kind)
     session = page.frontmatter.get(key) if key else None
     if isinstance(session, str):

@@ -183,6 +183,22 @@ OPERATIONS: tuple[Operation, ...] = (
         destructive=True,
     ),
     Operation(
+        name="merge",
+        module="merging",
+        function="merge",
+        title="Make one page of several",
+        examples=(
+            "merge notes/retry-budget.md notes/lock-order.md --into concepts/locks.md",
+            "merge notes/retry-budget.md --into notes/lock-order.md --confirm",
+        ),
+        text="merged_text",
+        destructive=True,
+        idempotent=True,
+        noun="pages",
+        columns=("path", "title", "blocks", "repeated"),
+        is_prose=True,
+    ),
+    Operation(
         name="delete-page",
         module="change",
         function="delete_page",
