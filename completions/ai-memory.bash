@@ -119,10 +119,10 @@ _ai_memory() {
         "bench self") words="--data-dir --lock-timeout --json --help" ;;
         "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --include-related --related-depth --max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --entity --abstract --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --entity --abstract --ttl --workspace --project --data-dir --lock-timeout --json --help" ;;
         "edit-page") words="-p --path --old --new --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "append") words="-p --path -b --body --file --expected-version --ttl --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --ttl --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "move") words="-p --path --new --workspace --project --data-dir --lock-timeout --json --help" ;;
         "merge") words="--into --title --pinned --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "delete-page") words="-p --path --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
