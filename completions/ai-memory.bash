@@ -31,6 +31,7 @@ _ai_memory() {
         "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
         "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "promote --to") COMPREPLY=($(compgen -W "episodic semantic procedural" -- "$cur")); return ;;
         "merge --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "forget --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "rename-project --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -107,7 +108,7 @@ _ai_memory() {
         "review --reason") COMPREPLY=($(compgen -W "contradiction overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -123,6 +124,7 @@ _ai_memory() {
         "edit-page") words="-p --path --old --new --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "append") words="-p --path -b --body --file --expected-version --ttl --workspace --project --data-dir --lock-timeout --json --help" ;;
         "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --ttl --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "promote") words="-p --path --to --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "move") words="-p --path --new --workspace --project --data-dir --lock-timeout --json --help" ;;
         "merge") words="--into --title --pinned --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "delete-page") words="-p --path --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;

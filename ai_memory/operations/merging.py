@@ -11,6 +11,7 @@ from ai_memory.operations.cleaning import clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.linking import name_of
 from ai_memory.operations.page_state import share_evidence
+from ai_memory.operations.promote import LASTING
 from ai_memory.operations.relocating import note_version
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label
 from ai_memory.operations.scoping import locate
@@ -37,7 +38,6 @@ _UNITED = ("tags", "aliases", "entities", "relations", "supersedes")
 """Keys whose entries go over to the page that stays."""
 _OWN = ("title", "kind", "tier", "pinned", "expires_at", "standing", "superseded_by", "resolved_at", "because")
 """Keys that each page has for itself."""
-_LASTING = (Tier.WORKING, Tier.EPISODIC, Tier.SEMANTIC, Tier.PROCEDURAL)
 _APART = ("handoff", "fact")
 
 
@@ -235,7 +235,7 @@ def _keys(plan: _Plan) -> dict[str, object | None]:
 def _keys_of_a_new_page(plan: _Plan) -> dict[str, object | None]:
     """What all sources agree on; the tier that lasts longest, the latest expiry if each has one."""
     kinds = {page.kind for page in plan.sources}
-    tier = max((page.tier for page in plan.sources), key=_LASTING.index)
+    tier = max((page.tier for page in plan.sources), key=LASTING.index)
     ends = [page.expires_at_us for page in plan.sources]
     latest = max((end for end in ends if end is not None), default=None)
     kind = next(iter(kinds))

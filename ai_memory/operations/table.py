@@ -174,6 +174,15 @@ OPERATIONS: tuple[Operation, ...] = (
         idempotent=True,
     ),
     Operation(
+        name="promote",
+        module="promote",
+        function="promote",
+        title="Let a page last",
+        examples=("promote notes/retry-budget.md", "promote notes/retry-budget.md --to procedural --json"),
+        text="promoted_text",
+        idempotent=True,
+    ),
+    Operation(
         name="move",
         module="change",
         function="move_page",

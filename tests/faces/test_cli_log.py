@@ -174,6 +174,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "edit-page": (with_page, ("notes/a.md", "--old", "A", "--new", "B"), "edit"),
     "append": (with_page, ("notes/a.md", "-b", "more"), "append"),
     "set": (with_page, ("notes/a.md", "--tag", "+x"), "set"),
+    "promote": (with_page, ("notes/a.md", "--to", "procedural"), "promote"),
     "move": (with_page, ("notes/a.md", "notes/b.md"), "move"),
     "merge": (with_two_pages, ("notes/a.md", "--into", "notes/b.md", "--confirm"), "merge"),
     "delete-page": (with_page, ("notes/a.md",), "delete"),

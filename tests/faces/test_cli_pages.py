@@ -474,3 +474,30 @@ def test_a_while_is_one_and_no_longer_than_a_year(room: Room) -> None:
         assert room.run("write-page", "-p", "notes/b.md", "-b", "x", *words).exit_code == 2
     assert room.run("append", "notes/a.md", "-b", "x", "--ttl", "a week").exit_code == 1
     assert [row["expires_at"] for row in room.json("pages")["pages"]] == [None]
+
+
+def test_a_promoted_page_goes_up_a_tier_and_never_expires(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A", "--tier", "working", "--ttl", "6h", "--tag", "x")
+    answer = room.json("promote", "notes/a.md")
+    assert (answer["outcome"], answer["tier_before"], answer["expired_at"] is None) == ("promoted", "working", False)
+    [row] = answer["pages"]
+    assert (row["tier"], row["expires_at"], row["tags"]) == ("semantic", None, ["x"])
+    assert room.git("log", "-1", "--format=%s").strip() == "promote notes/a.md"
+    assert "semantic to procedural" in room.ok("promote", "notes/a.md", "--to", "procedural")
+
+
+def test_a_page_that_lasts_already_is_left_as_it_is(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A", "--tier", "procedural")
+    head = room.git("rev-parse", "HEAD")
+    assert room.json("promote", "notes/a.md")["outcome"] == "unchanged"
+    assert room.ok("promote", "notes/a.md", "--to", "episodic") == "unchanged notes/a.md · procedural, never expires\n"
+    assert room.git("rev-parse", "HEAD") == head
+    room.ok("set", "notes/a.md", "--ttl", "7d")
+    assert "promoted notes/a.md · procedural · would have expired 2" in room.ok("promote", "notes/a.md")
+
+
+def test_what_is_not_there_is_not_promoted(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A")
+    assert room.run("promote", "notes/b.md").exit_code == 3
+    assert room.run("promote", "notes/a.md", "--to", "working").exit_code == 2
+    assert room.run("promote", "notes/a.md", "--to", "procedural", "--expected-version", "0" * 12).exit_code == 5
