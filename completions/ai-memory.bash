@@ -60,6 +60,7 @@ _ai_memory() {
         "unlink --as") COMPREPLY=($(compgen -W "references about supports contradicts supersedes depends_on causes fixes derived_from" -- "$cur")); return ;;
         "unlink --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "compact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "size --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "salvage --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "reset --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -108,7 +109,7 @@ _ai_memory() {
         "review --reason") COMPREPLY=($(compgen -W "contradiction overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve facts context digest timeline impact link unlink compact size salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
         quarantine) words="list show retry drop" ;;
@@ -148,6 +149,7 @@ _ai_memory() {
         "link") words="--as --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "unlink") words="--as --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "compact") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
+        "size") words="--least --format --data-dir --lock-timeout --json --help" ;;
         "salvage") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "reset") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;

@@ -77,6 +77,14 @@ def _print(row: Operation, result: Any, call: Call) -> None:
     scope = getattr(result, "scope", None)
     if scope is not None and not row.tells_scope:
         say(shown(scope_line(scope)))
+    branches = row.load_tree()
+    if branches is not None and call.format is None and sys.stdout.isatty():
+        from ai_memory.cli.render import tree_text  # rich costs 72 ms CPU (2026-11-30)
+
+        print(tree_text([(at, one_line(name), size, more, share) for at, name, size, more, share in branches(result)]))
+        print(shown(row.load_beneath()(result)))
+        _notes(result)
+        return
     wanted = call.format or ("table" if row.columns and not row.is_prose else "md")
     if wanted == "table" and row.noun and getattr(result, row.noun):
         print(_table(row, result))
@@ -84,6 +92,10 @@ def _print(row: Operation, result: Any, call: Call) -> None:
             print(shown(beneath))
     else:
         print(shown(row.load_text()(result)))
+    _notes(result)
+
+
+def _notes(result: Any) -> None:
     for line in note_lines(result):
         say(shown(line))
 
