@@ -44,6 +44,7 @@ _ai_memory() {
         "reorg --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "maintain --only") COMPREPLY=($(compgen -W "drain sources vectors tidy backup" -- "$cur")); return ;;
+        "maintain --install-timer") COMPREPLY=($(compgen -W "cron systemd launchd" -- "$cur")); return ;;
         "maintain --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "record --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -138,7 +139,7 @@ _ai_memory() {
         "move-session") words="--to --create --force --conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
         "reorg") words="--conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
         "audit-contamination") words="--format --data-dir --lock-timeout --json --help" ;;
-        "maintain") words="--only --force --dry-run --format --data-dir --lock-timeout --json --help" ;;
+        "maintain") words="--only --force --dry-run --install-timer --remove-timer --apply --format --data-dir --lock-timeout --json --help" ;;
         "record") words="--kind --quote --cite --valid-from --valid-to --supersedes --entity --subject --predicate --object --verify-by --insist --mine --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "resolve") words="--as --because --by --quote --cite --mine --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "facts") words="--kind --standing --entity --all --as-of --known-at -n --limit --offset --workspace --project --format --data-dir --lock-timeout --json --help" ;;

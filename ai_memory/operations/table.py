@@ -331,7 +331,12 @@ OPERATIONS: tuple[Operation, ...] = (
         module="maintain",
         function="maintain",
         title="Do what is due",
-        examples=("maintain", "maintain --dry-run --json", "maintain --only backup --force"),
+        examples=(
+            "maintain",
+            "maintain --dry-run --json",
+            "maintain --remove-timer",
+            "maintain --only backup --force",
+        ),
         text="maintained_text",
         idempotent=True,
         noun="duties",
