@@ -31,6 +31,8 @@ _ai_memory() {
         "write-page --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "write-page --scope") COMPREPLY=($(compgen -W "project global" -- "$cur")); return ;;
         "set --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
+        "promote --to") COMPREPLY=($(compgen -W "episodic semantic procedural" -- "$cur")); return ;;
+        "merge --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "forget --tier") COMPREPLY=($(compgen -W "working episodic semantic procedural" -- "$cur")); return ;;
         "rename-project --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "rename-workspace --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -42,6 +44,7 @@ _ai_memory() {
         "reorg --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "audit-contamination --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "maintain --only") COMPREPLY=($(compgen -W "drain sources vectors sweep tidy backup" -- "$cur")); return ;;
+        "maintain --install-timer") COMPREPLY=($(compgen -W "cron systemd launchd" -- "$cur")); return ;;
         "maintain --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "record --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -64,6 +67,7 @@ _ai_memory() {
         "archive list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "archive purge --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "compact --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "size --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "salvage --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "reset --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "recent --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
@@ -112,7 +116,7 @@ _ai_memory() {
         "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact size salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         archive) words="list restore purge" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
@@ -125,11 +129,13 @@ _ai_memory() {
         "bench self") words="--data-dir --lock-timeout --json --help" ;;
         "related") words="-p --path --depth -n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "read-page") words="-p --path --query --include-related --related-depth --max-bytes --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --entity --abstract --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "write-page") words="-b --body --file -p --path --title --kind -t --tag --tier --pinned --no-pinned --expires-at --expected-version --create-only --scope --session --entity --abstract --ttl --workspace --project --data-dir --lock-timeout --json --help" ;;
         "edit-page") words="-p --path --old --new --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "append") words="-p --path -b --body --file --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
-        "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "append") words="-p --path -b --body --file --expected-version --ttl --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "set") words="-p --path --title -t --tag --kind --tier --pin --unpin --expires-at --alias --ttl --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "promote") words="-p --path --to --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "move") words="-p --path --new --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "merge") words="--into --title --pinned --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "delete-page") words="-p --path --expected-version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "forget") words="-p --path --kind --tag --tier --prefix --query --last --confirm --history --verify --workspace --project --data-dir --lock-timeout --json --help" ;;
         "purge-session") words="--confirm --history --verify --data-dir --lock-timeout --json --help" ;;
@@ -140,7 +146,7 @@ _ai_memory() {
         "move-session") words="--to --create --force --conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
         "reorg") words="--conflict --confirm --format --data-dir --lock-timeout --json --help" ;;
         "audit-contamination") words="--format --data-dir --lock-timeout --json --help" ;;
-        "maintain") words="--only --force --dry-run --format --data-dir --lock-timeout --json --help" ;;
+        "maintain") words="--only --force --dry-run --install-timer --remove-timer --apply --format --data-dir --lock-timeout --json --help" ;;
         "record") words="--kind --quote --cite --valid-from --valid-to --supersedes --entity --subject --predicate --object --verify-by --insist --mine --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "resolve") words="--as --because --by --quote --cite --mine --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "feedback") words="-p --path --as --because --reason --version --workspace --project --data-dir --lock-timeout --json --help" ;;
@@ -158,6 +164,7 @@ _ai_memory() {
         "archive restore") words="-p --path --version --workspace --project --data-dir --lock-timeout --json --help" ;;
         "archive purge") words="--older-than-days --all --confirm --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "compact") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
+        "size") words="--least --format --data-dir --lock-timeout --json --help" ;;
         "salvage") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "reset") words="--confirm --format --data-dir --lock-timeout --json --help" ;;
         "recent") words="-n --limit --after --max-bytes --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;

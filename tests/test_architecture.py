@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("operations",),
     ("cli", "bridge"),
     ("__main__",),
-    ("mcp_bridge",),
+    ("mcp_bridge", "timed"),
 )
 """Rooms of the package from the ground up. A room imports itself and lower rows; the ground row is one room.
 

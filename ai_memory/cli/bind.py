@@ -155,7 +155,8 @@ def _options(parameter: Parameter) -> list[SignatureParameter]:
     if field.positional:
         text = None if _has_flag(parameter) else _help(parameter)
         argument = typer.Argument(metavar=_metavar(parameter), help=text, show_default=False, hidden=text is None)
-        by_place: Any = Annotated[list[str] | None, argument] if field.joined else Annotated[str | None, argument]
+        is_several = field.joined or parameter.type == "array"
+        by_place: Any = Annotated[list[str] | None, argument] if is_several else Annotated[str | None, argument]
         found.append(_word(f"{parameter.name}__word", by_place))
     if _has_flag(parameter):
         found.append(_named(parameter))
@@ -226,7 +227,8 @@ def _folded(found: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, An
     values: dict[str, Any] = {}
     for parameter in found:
         name = parameter.name
-        ways = [given.get(name), _joined(given.get(f"{name}__word"))]
+        by_place = given.get(f"{name}__word")
+        ways = [given.get(name), by_place if parameter.type == "array" else _joined(by_place)]
         if parameter.field.piped:
             ways = [_piped(given.get(name)), _read(given.get(f"{name}__file"))]
         told = [value for value in ways if value is not None and value != () and value != []]

@@ -79,6 +79,14 @@ def _print(row: Operation, result: Any, call: Call) -> int:
     scope = getattr(result, "scope", None)
     if scope is not None and not row.tells_scope:
         say(shown(scope_line(scope)))
+    branches = row.load_tree()
+    if branches is not None and call.format is None and sys.stdout.isatty():
+        from ai_memory.cli.render import tree_text  # rich costs 72 ms CPU (2026-11-30)
+
+        rows = [(at, one_line(name), size, more, share) for at, name, size, more, share in branches(result)]
+        size_bytes = _out(tree_text(rows)) + _out(shown(row.load_beneath()(result)))
+        _notes(result)
+        return size_bytes
     wanted = call.format or ("table" if row.columns and not row.is_prose else "md")
     if wanted == "table" and row.noun and getattr(result, row.noun):
         size_bytes = _out(_table(row, result))
@@ -86,9 +94,13 @@ def _print(row: Operation, result: Any, call: Call) -> int:
             size_bytes += _out(shown(beneath))
     else:
         size_bytes = _out(shown(row.load_text()(result)))
+    _notes(result)
+    return size_bytes
+
+
+def _notes(result: Any) -> None:
     for line in note_lines(result):
         say(shown(line))
-    return size_bytes
 
 
 def _out(text: str) -> int:

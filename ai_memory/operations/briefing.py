@@ -127,9 +127,10 @@ def _made(
 
     place = (scope.workspace, scope.project)
     here = Filter(*place, unexpired_at_us=now_us)
-    rules, more_rules = _items(snapshot, replace(here, kind="rule"), MAX_RULES)
-    slots, more_slots = _items(snapshot, replace(here, kind="slot"), MAX_RULES)
-    pinned, more_pinned = _items(snapshot, replace(here, pinned=True), MAX_PINNED)
+    holding = replace(here, valid_at_us=now_us)
+    rules, more_rules = _items(snapshot, replace(holding, kind="rule"), MAX_RULES)
+    slots, more_slots = _items(snapshot, replace(holding, kind="slot"), MAX_RULES)
+    pinned, more_pinned = _items(snapshot, replace(holding, pinned=True), MAX_PINNED)
     handoffs, faults = rows_of(snapshot, *place, state="open", now_us=now_us)
     counts, last_us, waiting = BriefingCounts(snapshot.select(here, limit=0).total), None, 0
     sessions: tuple[SessionRow, ...] = ()

@@ -16,9 +16,11 @@ from ai_memory.operations.write import (
     ExpectedVersion,
     PagePath,
     Tier,
+    Ttl,
     WrittenPage,
     as_written,
     check_words,
+    expiry,
     named_keys,
     write_page_text,
     written,
@@ -46,6 +48,7 @@ def set_page(
     pinned: Annotated[bool | None, Field("pin or unpin", flags=("--pin/--unpin",))] = None,
     expires_at: Annotated[str | None, Field("date or RFC 3339 time; empty: never", flags=("--expires-at",))] = None,
     aliases: Annotated[tuple[str, ...], Field("other names: +x adds, -x removes", flags=("--alias",))] = (),
+    ttl: Ttl = None,
     expected_version: ExpectedVersion = None,
     workspace: Workspace = None,
     project: ProjectName = None,
@@ -53,8 +56,9 @@ def set_page(
     """Change a page's metadata, only the keys that you name.
     The body and all other keys stay byte for byte.
     """
+    expires_at = expiry(memory, expires_at, ttl)
     if (title, kind, tier, pinned, expires_at) == (None,) * 5 and not tags and not aliases:
-        raise UsageFault("nothing to set", hint="name at least one of title, tag, kind, tier, pin, expires-at, alias")
+        raise UsageFault("nothing to set", hint="name title, tag, kind, tier, pin, expires-at, ttl or alias")
     check_words(title=(title,), kind=(kind,), tag=_added(tags), alias=_added(aliases))
     refuse_secrets(memory, kind=kind, tag=tags, alias=aliases, expiry=expires_at)
     kept = title and clean(memory, title)

@@ -127,7 +127,7 @@ def _edited(
     if is_added:
         assert kind is not None
         key = next((key for key in relations if link_kind(key) == kind), kind)
-        name = _name_of(other, seen_from=page.ref)
+        name = name_of(other, seen_from=page.ref)
         if not any(resolve_relation(str(one), at=page.ref) == other for one in relations.get(key, [])):
             relations[key] = [*relations.get(key, []), name]
             rows.append(LinkedRow(*place, kind, name))
@@ -145,7 +145,7 @@ def _listed(value: object) -> list[object]:
     return list(value) if isinstance(value, list) else [value]
 
 
-def _name_of(ref: PageRef, *, seen_from: PageRef) -> str:
+def name_of(ref: PageRef, *, seen_from: PageRef) -> str:
     """How the page is named from there."""
     if (ref.workspace, ref.project) == (seen_from.workspace, seen_from.project):
         return ref.path

@@ -2,18 +2,19 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import MemoryFault, UsageFault
 from ai_memory.operations.configured import configured
 from ai_memory.operations.duties import DUTIES, Duty, Progress, due_at_us
 from ai_memory.operations.field import Field
 from ai_memory.operations.setup import no_progress
 
 if TYPE_CHECKING:
+    from ai_memory.operations.timer import Timer
     from ai_memory.store.memory import Memory
     from ai_memory.store.upkeep import Turn
 
@@ -41,9 +42,13 @@ class Maintained:
     duties: tuple[DutyRow, ...]
     gaps: tuple[str, ...] = ()
     omitted: int = 0
+    timer: "Timer | None" = None
+    """What becomes of the scheduler's entry, where that was asked for; no duty is done then."""
 
     @property
     def exit_code(self) -> int:
+        if self.timer is not None:
+            return self.timer.exit_code
         return 1 if any(row.outcome == "failed" for row in self.duties) else 0
 
 
@@ -53,11 +58,27 @@ def maintain(
     only: Annotated[tuple[DutyName, ...] | None, Field("only these duties")] = None,
     force: Annotated[bool, Field("also what is not due yet")] = False,
     dry_run: Annotated[bool, Field("only show what is due")] = False,
+    install_timer: Annotated[
+        Literal["cron", "systemd", "launchd"] | None, Field("instead: let that start it every ten minutes")
+    ] = None,
+    remove_timer: Annotated[bool, Field("instead: take such timers away again")] = False,
+    apply: Annotated[bool, Field("with one of these: do it, not only show it")] = False,
     progress: Progress = no_progress,
 ) -> Maintained:
     """Do what is due: apply what waits, end silent sessions, make vectors, tidy up, keep a backup.
     For cron, as often as you like: each duty remembers its last turn. One that fails stops no other.
     """
+    if install_timer or remove_timer:
+        if install_timer and remove_timer:
+            raise UsageFault("a timer is installed or removed, not both", hint="leave one of them out")
+        if only or force or dry_run:
+            raise UsageFault("no duty is done while a timer is installed or removed", hint="leave the other flags out")
+        from ai_memory.operations import timer  # what is run every ten minutes needs nothing of this
+
+        made = timer.install(memory, install_timer, apply=apply) if install_timer else timer.remove(memory, apply=apply)
+        return Maintained((), made.gaps, timer=replace(made, gaps=()))
+    if apply:
+        raise UsageFault("--apply goes with --install-timer or --remove-timer", hint="leave it out")
     config = configured(memory) or Config()
     chosen = [duty for duty in DUTIES if only is None or duty.name in only]
     if not memory.exists and not memory.data_dir.spool.is_dir():
@@ -123,6 +144,10 @@ def _done(memory: "Memory", duty: Duty, config: Config, row: DutyRow, progress: 
 
 def maintained_text(result: Maintained) -> str:
     """One line: what was done, what failed, what is due; where there is nothing of it, what comes next."""
+    if result.timer is not None:
+        from ai_memory.operations.timer import timer_text  # as above
+
+        return timer_text(result.timer)
     heads = {"done": "", "due": "is due: ", "failed": "FAILED: "}
     told = [f"{row.duty} {heads[row.outcome]}{row.said}" for row in result.duties if row.outcome in heads]
     coming = [f"{row.duty} at {row.due_at}" for row in result.duties if row.outcome == "not-due"]

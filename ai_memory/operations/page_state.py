@@ -12,7 +12,17 @@ if TYPE_CHECKING:
 
 def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
     """The page lies at `target` from now on."""
-    places = {
+    for statement in ("page-moved", "evidence-moved", "access-moved", "feedback-moved"):
+        change.state(statement, **_from_to(ref, target))
+
+
+def share_evidence(change: "Change", ref: PageRef, target: PageRef) -> None:
+    """What stands behind the page stands behind `target`, too: it says the same."""
+    change.state("evidence-copied", **_from_to(ref, target))
+
+
+def _from_to(ref: PageRef, target: PageRef) -> dict[str, str]:
+    return {
         "workspace": ref.workspace,
         "project": ref.project,
         "path": ref.path,
@@ -20,8 +30,6 @@ def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
         "new_project": target.project,
         "new_path": target.path,
     }
-    for statement in ("page-moved", "evidence-moved", "access-moved", "feedback-moved"):
-        change.state(statement, **places)
 
 
 def carry_feedback(change: "Change", ref: PageRef, version: str) -> None:

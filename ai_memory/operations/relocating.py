@@ -226,7 +226,7 @@ def _move_page(memory: "Memory", change: "Change", plan: Plan, ref: PageRef, tar
     now = change.page(target)
     if now is not None and now.version != page.version:
         carry_feedback(change, target, page.version)
-        _note_version(change, page, now.version)
+        note_version(change, page, now.version)
 
 
 def _relink(change: "Change", plan: Plan, source: PageRef, done: Done) -> bool:
@@ -241,7 +241,7 @@ def _relink(change: "Change", plan: Plan, source: PageRef, done: Done) -> bool:
     carry_feedback(change, source, page.version)
     now = change.page(source)
     if now is not None:
-        _note_version(change, page, now.version)
+        note_version(change, page, now.version)
     return True
 
 
@@ -255,7 +255,8 @@ def _rewritten(page: Page, plan: Plan, *, now_at: PageRef, done: Done) -> Saniti
     return sanitize_edit(page.text, text)
 
 
-def _note_version(change: "Change", page: Page, version: str) -> None:
+def note_version(change: "Change", page: Page, version: str) -> None:
+    """A session's page that only had its links changed is still written anew by its session."""
     key = SESSION_KEYS.get(page.kind)
     session = page.frontmatter.get(key) if key else None
     if isinstance(session, str):

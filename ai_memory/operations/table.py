@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    Branch = tuple[int, str, str, str, float]
 
 Profile = Literal["core", "full"]
 
@@ -49,6 +51,9 @@ class Operation:
     beneath: str = ""
     """Function of the same module: result -> what the text says besides its rows, for below a table."""
 
+    tree: str = ""
+    """Function of the same module: result -> branches (depth, name, figure, more, share) that a terminal draws."""
+
     def load(self) -> "Callable[..., Any]":
         """The function itself; imports its module."""
         function: Callable[..., Any] = getattr(import_module(f"ai_memory.operations.{self.module}"), self.function)
@@ -61,6 +66,15 @@ class Operation:
     def load_beneath(self) -> "Callable[[Any], str]":
         """The function that says what stands below a table; gives "" where there is nothing to say."""
         return self._load(self.beneath) if self.beneath else lambda _: ""
+
+    def load_tree(self) -> "Callable[[Any], Sequence[Branch]] | None":
+        """The function that gives the branches of a tree; None where the answer is none."""
+        if not self.tree:
+            return None
+        function: Callable[[Any], Sequence[Branch]] = getattr(
+            import_module(f"ai_memory.operations.{self.module}"), self.tree
+        )
+        return function
 
     def _load(self, name: str) -> "Callable[[Any], str]":
         function: Callable[[Any], str] = getattr(import_module(f"ai_memory.operations.{self.module}"), name)
@@ -174,6 +188,15 @@ OPERATIONS: tuple[Operation, ...] = (
         idempotent=True,
     ),
     Operation(
+        name="promote",
+        module="promote",
+        function="promote",
+        title="Let a page last",
+        examples=("promote notes/retry-budget.md", "promote notes/retry-budget.md --to procedural --json"),
+        text="promoted_text",
+        idempotent=True,
+    ),
+    Operation(
         name="move",
         module="change",
         function="move_page",
@@ -181,6 +204,22 @@ OPERATIONS: tuple[Operation, ...] = (
         examples=("move notes/retry-budget.md decisions/retry-budget.md",),
         text="moved_page_text",
         destructive=True,
+    ),
+    Operation(
+        name="merge",
+        module="merging",
+        function="merge",
+        title="Make one page of several",
+        examples=(
+            "merge notes/retry-budget.md notes/lock-order.md --into concepts/locks.md",
+            "merge notes/retry-budget.md --into notes/lock-order.md --confirm",
+        ),
+        text="merged_text",
+        destructive=True,
+        idempotent=True,
+        noun="pages",
+        columns=("path", "title", "blocks", "repeated"),
+        is_prose=True,
     ),
     Operation(
         name="delete-page",
@@ -292,7 +331,12 @@ OPERATIONS: tuple[Operation, ...] = (
         module="maintain",
         function="maintain",
         title="Do what is due",
-        examples=("maintain", "maintain --dry-run --json", "maintain --only backup --force"),
+        examples=(
+            "maintain",
+            "maintain --dry-run --json",
+            "maintain --remove-timer",
+            "maintain --only backup --force",
+        ),
         text="maintained_text",
         idempotent=True,
         noun="duties",
@@ -510,6 +554,21 @@ OPERATIONS: tuple[Operation, ...] = (
         text="compacted_text",
         idempotent=True,
         noun="parts",
+    ),
+    Operation(
+        name="size",
+        module="size",
+        function="size",
+        title="What takes room, and what gives some back",
+        examples=("size", "size --json"),
+        text="size_text",
+        read_only=True,
+        idempotent=True,
+        noun="parts",
+        columns=("name", "bytes", "count"),
+        is_prose=True,
+        tree="size_tree",
+        beneath="size_remedies",
     ),
     Operation(
         name="salvage",

@@ -20,6 +20,7 @@ from ai_memory.wiring.agents import CHECKOUT, Desk
 from ai_memory.wiring.apply import apply as write
 from ai_memory.wiring.here import checkout_here
 from ai_memory.wiring.plan import Book, FilePlan, State, plan_uninstall
+from ai_memory.wiring.timers import AGENT as TIMER
 from ai_memory.wiring.wishes import WHATS, Wish
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ def _planned(
         for what in whats:
             wishes += desk.wishes(chosen, what, checkout=checkout)[0]
     plans = plan_uninstall(wishes, gone, Book(tuple(records)), desk.edits_of)
+    if is_everyone and any(owner.agent == TIMER for record in records for owner in record.owners):
+        gaps += ("a scheduler starts maintain: `ai-memory maintain --remove-timer --apply` takes that away",)
     return [one for one in plans if _matters(one)], gaps
 
 

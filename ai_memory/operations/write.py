@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, MemoryFault, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets, told_changes
@@ -17,7 +18,7 @@ from ai_memory.text.limits import LIMITS, check_line
 from ai_memory.text.links import LINK_KINDS, unknown_kinds
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT, slug
 from ai_memory.text.page import check_size, first_heading, parse, splice
-from ai_memory.text.times import parse_expiry
+from ai_memory.text.times import DAY_US, SECOND_US, parse_duration, parse_expiry
 
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
@@ -31,6 +32,8 @@ ExpectedVersion = Annotated[
     str | None, Field("refuse when the page is at another version", aliases=("expected_page_id",))
 ]
 PagePath = Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)]
+Ttl = Annotated[str | None, Field("expires so long from now: 30m, 6h, 7d, 4w", metavar="DURATION", is_unlisted=True)]
+LONGEST_TTL_US = 365 * DAY_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ def write_page(
         tuple[str, ...] | None, Field("names it is about", flags=("--entity",), is_unlisted=True)
     ] = None,
     abstract: Annotated[str | None, Field("what it says, in a sentence", is_unlisted=True)] = None,
+    ttl: Ttl = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> WrittenPage:
@@ -88,6 +92,7 @@ def write_page(
     check_words(title=(title,), kind=(kind,), tag=tags or (), entity=entities or (), abstract=(abstract,))
     check_size(body)
     is_path_ours = path is None
+    expires_at = expiry(memory, expires_at, ttl)
     refuse_secrets(memory, kind=kind, tag=tags, expiry=expires_at, entity=entities)
     kept = title and clean(memory, title)
     where, ref = locate(memory, path or default_path(kept, clean(memory, body)), workspace, project, write=True)
@@ -122,6 +127,21 @@ def check_words(**named: Iterable[str | None]) -> None:
             check_line(limit, word)
             if limit in ("tag", "alias", "entity") and not word.strip():
                 raise UsageFault(f"{LIMITS[limit].what} is empty", hint="leave it out")
+
+
+def expiry(memory: "Memory", expires_at: str | None, ttl: str | None) -> str | None:
+    """When a page expires, by the time or by the duration from now that the call names. Errors: UsageFault, BadTime."""
+    if ttl is None:
+        return expires_at
+    if expires_at is not None:
+        raise UsageFault("expires-at and ttl exclude each other", hint="give one of them")
+    length_us = parse_duration(ttl)
+    if not 0 < length_us <= LONGEST_TTL_US:
+        raise UsageFault(
+            f"a page expires in more than nothing and at most a year, not in {echo(ttl)}",
+            hint="write it like 30m, 6h, 7d or 4w; --expires-at names a later day",
+        )
+    return rfc3339(-(-(memory.clock() + length_us) // SECOND_US) * SECOND_US)  # whole seconds, none too few
 
 
 def default_path(title: str | None, body: str) -> str:
@@ -193,6 +213,7 @@ def append_to_page(
     path: PagePath,
     body: Body,
     expected_version: ExpectedVersion = None,
+    ttl: Ttl = None,
     workspace: Workspace = None,
     project: ProjectName = None,
 ) -> WrittenPage:
@@ -200,12 +221,15 @@ def append_to_page(
     Use it for one more finding on a known subject.
     """
     check_size(body)
+    expires_at = expiry(memory, None, ttl)
     scope, ref = locate(memory, path, workspace, project, write=True)
     with memory.writing(f"append to {ref.path}") as change:
         before = change.page(ref)
         if before is None:
             raise NotFound(f"no page {ref}", hint="write-page creates one")
         given = _appended(before.text, body)
+        if expires_at is not None:
+            given = splice(given, {"expires_at": expires_at}, path=ref.path)
         check_size(given)
         text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)
@@ -293,9 +317,9 @@ def write_page_text(result: WrittenPage) -> str:
     name = label(Address(row.workspace, row.project, row.path), result.scope.workspace, result.scope.project)
     if result.commit is None:
         return f"unchanged {name} · version {row.version[:VERSION_SHOWN]}"
-    lines = [
-        f"{result.outcome} {name} · version {row.version[:VERSION_SHOWN]} · commit {result.commit[:VERSION_SHOWN]}"
-    ]
+    commit = f"commit {result.commit[:VERSION_SHOWN]}"
+    ends = f" · expires {row.expires_at}" if row.expires_at else ""
+    lines = [f"{result.outcome} {name} · version {row.version[:VERSION_SHOWN]} · {commit}{ends}"]
     for other in result.similar:
         place = Address(other.workspace, other.project, other.path)
         lines.append(f"similar: {label(place, result.scope.workspace, result.scope.project)} · {other.title}")

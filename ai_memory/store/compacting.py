@@ -31,11 +31,12 @@ class Room:
 def parts(data_dir: DataDir) -> dict[str, int]:
     """Bytes on the disk of what can be made smaller: a small file takes a whole block."""
     databases = {"state.db": data_dir.state, "cache.db": data_dir.cache, data_dir.index.name: data_dir.index}
-    sizes = {name: sum(_room_of(Path(f"{path}{tail}")) for tail in ("", "-wal")) for name, path in databases.items()}
-    return {**sizes, "wiki/.git": sum(map(_room_of, purge.entries_below(data_dir.git)))}
+    sizes = {name: sum(room_of(Path(f"{path}{tail}")) for tail in ("", "-wal")) for name, path in databases.items()}
+    return {**sizes, "wiki/.git": sum(map(room_of, purge.entries_below(data_dir.git)))}
 
 
-def _room_of(path: "Path | os.DirEntry[str]") -> int:
+def room_of(path: "Path | os.DirEntry[str]") -> int:
+    """Bytes that the file takes on the disk: whole blocks; 0 where there is none."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:
@@ -77,19 +78,16 @@ def repack_with_git(git_dir: Path) -> bool:
 
     Crash: safe, git removes a pack only when its successor is on the disk. Errors: StoreFault with git's words.
     """
-    program = shutil.which("git")
-    if program is None:
+    command = _git(git_dir)
+    if command is None:
         return False
-    # No hook and no helper that the repository's own settings name is started: it may come from an archive.
-    command = [program, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--git-dir", str(git_dir)]
-    environment = {key: word for key, word in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(
             [*command, "repack", "-A", "-d", "-q"],
             capture_output=True,
             text=True,
             errors="replace",
-            env=environment,
+            env=_environment(),
             timeout=GIT_TIMEOUT_S,
             check=False,
         )
@@ -99,6 +97,69 @@ def repack_with_git(git_dir: Path) -> bool:
         said = done.stderr.strip().rpartition("\n")[2]
         raise StoreFault(f"git repack failed: {said}", hint="look with `ai-memory doctor`, then run it again")
     return True
+
+
+def _git(git_dir: Path) -> list[str] | None:
+    """The beginning of a command line for that repository; None where there is no git.
+
+    No hook and no helper that the repository's own settings name is started: it may come from an archive.
+    """
+    program = shutil.which("git")
+    if program is None:
+        return None
+    return [program, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--git-dir", str(git_dir)]
+
+
+def _environment() -> dict[str, str]:
+    return {key: word for key, word in os.environ.items() if not key.startswith("GIT_")}
+
+
+@dataclass(frozen=True, slots=True)
+class PackSize:
+    """All reachable objects in one pack that nobody keeps."""
+
+    size_bytes: int
+    objects: int
+    unreachable_bytes: int
+    """Loose objects that nothing leads to: they stay."""
+
+
+def repacked(git_dir: Path) -> PackSize | None:
+    """What `repack_with_git` would make, measured by letting git write the pack to nowhere; None where it cannot."""
+    command = _git(git_dir)
+    if command is None or not git_dir.is_dir():
+        return None
+    size_bytes, head = 0, b""
+    try:
+        names = subprocess.run(
+            [*command, "rev-list", "--objects", "--all"],
+            capture_output=True,
+            env=_environment(),
+            timeout=GIT_TIMEOUT_S,
+            check=True,
+        ).stdout
+        with subprocess.Popen(
+            [*command, "pack-objects", "--all", "--stdout", "-q"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+        ) as packing:
+            assert packing.stdout is not None
+            while block := packing.stdout.read(1 << 20):
+                head = head or block[:12]
+                size_bytes += len(block)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if packing.returncode or head[:4] != b"PACK" or len(head) < 12:
+        return None
+    reachable = {line[:40].decode("ascii", "replace") for line in names.splitlines()}
+    return PackSize(size_bytes, int.from_bytes(head[8:12], "big"), _unreachable_bytes(git_dir / "objects", reachable))
+
+
+def _unreachable_bytes(objects: Path, reachable: set[str]) -> int:
+    found = (path for path in objects.glob("??/*") if f"{path.parent.name}{path.name}" not in reachable)
+    return sum(map(room_of, found))
 
 
 def content(data_dir: DataDir) -> list[purge.Entry]:

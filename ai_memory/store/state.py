@@ -76,6 +76,11 @@ STATEMENTS: Mapping[str, str] = {
         UPDATE OR REPLACE evidence SET workspace = :new_workspace, project = :new_project, path = :new_path
         WHERE workspace = :workspace AND project = :project AND path = :path
     """,
+    "evidence-copied": """
+        INSERT OR IGNORE INTO evidence (workspace, project, path, class, session, quote, cite, sha256, at_us)
+        SELECT :new_workspace, :new_project, :new_path, class, session, quote, cite, sha256, at_us FROM evidence
+        WHERE workspace = :workspace AND project = :project AND path = :path
+    """,
     "evidence-forgotten": """
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
     """,

@@ -183,7 +183,9 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "edit-page": (with_page, ("notes/a.md", "--old", "A", "--new", "B"), "edit"),
     "append": (with_page, ("notes/a.md", "-b", "more"), "append"),
     "set": (with_page, ("notes/a.md", "--tag", "+x"), "set"),
+    "promote": (with_page, ("notes/a.md", "--to", "procedural"), "promote"),
     "move": (with_page, ("notes/a.md", "notes/b.md"), "move"),
+    "merge": (with_two_pages, ("notes/a.md", "--into", "notes/b.md", "--confirm"), "merge"),
     "delete-page": (with_page, ("notes/a.md",), "delete"),
     "restore-page": (with_earlier_version, ("notes/a.md", "--from", BLOB), "restore"),
     "commit": (with_edit_by_hand, ("-m", "By hand"), "commit"),
@@ -241,8 +243,9 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
 }
 """Operation → what must be there before, its words, and how the log names it."""
 
-COUNTS = {"backfill": 3, "move-session": 2, "reorg": 2}
-"""Where one run changes more than one thing: start, prompt and end of the session; its page and its handoff."""
+COUNTS = {"backfill": 3, "merge": 2, "move-session": 2, "reorg": 2}
+"""Where one run changes more than one thing: start, prompt and end of the session; its page and its handoff;
+the page and the stub."""
 
 TELLS_NOTHING = {"init", "reindex", "embed", "bench self", "capture-turn", "upgrade"}
 """They make what is not there; make again what can be made again; leave an event, which the log tells by itself; change

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 from cli_room import Room
 
+from ai_memory.clock import now_us
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
 from ai_memory.store.memory import Memory
 from ai_memory.store.state import open_state
 from ai_memory.store.state_sessions import Session, put_session
+from ai_memory.text.times import SECOND_US, parse_time
 
 BODY = "# Retry budget\n\nAt most 3 tries.\n"
+HOUR_US = 3_600_000_000
 
 
 def write(room: Room, path: str = "notes/retry-budget.md", body: str = BODY, *more: str) -> str:
@@ -441,3 +444,60 @@ def test_the_best_match_of_a_query_is_read(room: Room) -> None:
     answer = room.json("read-page", "--query", "retry budget")
     assert (answer["pages"][0]["path"], answer["found_by"]) == ("notes/retry-budget.md", "query")
     assert room.run("read-page").exit_code == 2
+
+
+@pytest.mark.parametrize(("words", "hours"), [(("--ttl", "30m"), 0.5), (("--ttl", "7d"), 168), (("--ttl", "4w"), 672)])
+def test_a_page_that_is_written_for_a_while_expires_so_long_from_now(
+    room: Room, words: tuple[str, ...], hours: float
+) -> None:
+    before = now_us()
+    row = room.json("write-page", "-p", "notes/a.md", "-b", "x", *words)["pages"][0]
+    assert before <= parse_time(row["expires_at"]) - hours * HOUR_US <= now_us() + SECOND_US
+    assert f"expires_at: {row['expires_at']}\n" in room.file("notes/a.md").read_text()
+
+
+def test_append_and_set_give_a_page_a_new_while(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A", "--expires-at", "2030-01-01")
+    told = room.ok("append", "notes/a.md", "-b", "more", "--ttl", "6h")
+    soon = room.json("pages")["pages"][0]["expires_at"]
+    assert f" · expires {soon}" in told
+    assert 0 < parse_time(soon) - now_us() <= 6 * HOUR_US + SECOND_US
+    room.ok("set", "notes/a.md", "--ttl", "1y")
+    assert parse_time(room.json("pages")["pages"][0]["expires_at"]) - now_us() > 364 * 24 * HOUR_US
+    assert room.file("notes/a.md").read_text().endswith("# A\n\nmore\n")
+
+
+def test_a_while_is_one_and_no_longer_than_a_year(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "x")
+    for words in (("--ttl", "0s"), ("--ttl", "366d"), ("--ttl", "1d", "--expires-at", "2030-01-01")):
+        assert room.run("set", "notes/a.md", *words).exit_code == 2
+        assert room.run("write-page", "-p", "notes/b.md", "-b", "x", *words).exit_code == 2
+    assert room.run("append", "notes/a.md", "-b", "x", "--ttl", "a week").exit_code == 1
+    assert [row["expires_at"] for row in room.json("pages")["pages"]] == [None]
+
+
+def test_a_promoted_page_goes_up_a_tier_and_never_expires(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A", "--tier", "working", "--ttl", "6h", "--tag", "x")
+    answer = room.json("promote", "notes/a.md")
+    assert (answer["outcome"], answer["tier_before"], answer["expired_at"] is None) == ("promoted", "working", False)
+    [row] = answer["pages"]
+    assert (row["tier"], row["expires_at"], row["tags"]) == ("semantic", None, ["x"])
+    assert room.git("log", "-1", "--format=%s").strip() == "promote notes/a.md"
+    assert "semantic to procedural" in room.ok("promote", "notes/a.md", "--to", "procedural")
+
+
+def test_a_page_that_lasts_already_is_left_as_it_is(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A", "--tier", "procedural")
+    head = room.git("rev-parse", "HEAD")
+    assert room.json("promote", "notes/a.md")["outcome"] == "unchanged"
+    assert room.ok("promote", "notes/a.md", "--to", "episodic") == "unchanged notes/a.md · procedural, never expires\n"
+    assert room.git("rev-parse", "HEAD") == head
+    room.ok("set", "notes/a.md", "--ttl", "7d")
+    assert "promoted notes/a.md · procedural · would have expired 2" in room.ok("promote", "notes/a.md")
+
+
+def test_what_is_not_there_is_not_promoted(room: Room) -> None:
+    room.ok("write-page", "-p", "notes/a.md", "-b", "# A")
+    assert room.run("promote", "notes/b.md").exit_code == 3
+    assert room.run("promote", "notes/a.md", "--to", "working").exit_code == 2
+    assert room.run("promote", "notes/a.md", "--to", "procedural", "--expected-version", "0" * 12).exit_code == 5

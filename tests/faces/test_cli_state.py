@@ -222,6 +222,8 @@ def test_the_example_of_the_help_runs_as_it_stands(room: Room, example: str) -> 
         room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
     if example.startswith("archive"):
         page_taken_away(room)
+    if example.startswith("merge"):
+        room.ok("write-page", "-p", "notes/lock-order.md", "-b", "# Lock order")
     folder_of_docs(room)
     folder_of_records(room)
     if example.startswith("source") and not example.startswith("source add"):
@@ -246,6 +248,8 @@ def test_every_json_answer_is_one_object_of_stable_form(room: Room, name: str) -
         room.ok("write-page", "-p", "decisions/queue.md", "-b", "# Queue")
     if name.startswith("archive"):
         page_taken_away(room)
+    if name == "merge":
+        room.ok("write-page", "-p", "notes/lock-order.md", "-b", "# Lock order")
     folder_of_docs(room)
     folder_of_records(room)
     if name in ("source list", "source sync", "source remove"):

@@ -53,6 +53,7 @@ def hostile(room: Room) -> Room:
     room.ok("read-page", "notes/odd.md")  # takes it in
     (room.data_dir / "logs").mkdir(exist_ok=True)
     log = room.data_dir / "logs" / time.strftime("%Y-%m-%d.log", time.gmtime())
+    (room.data_dir / "odd\x1b[2J\u202egnp").write_text("")
     log.write_text(f"2026-11-30T09:00:00Z 1 drain: {HOSTILE}\n", encoding="utf-8")
     return room
 
@@ -68,6 +69,7 @@ SHOWING = [
     ("list-projects",),
     ("where",),
     ("status",),
+    ("size",),
     ("logs",),
     ("search", "till", "--json"),
     ("read-page", "notes/odd.md", "--json"),
