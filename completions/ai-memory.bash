@@ -94,6 +94,7 @@ _ai_memory() {
         "message list --state") COMPREPLY=($(compgen -W "pending claimed cancelled expired any" -- "$cur")); return ;;
         "message list --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "message cancel --box") COMPREPLY=($(compgen -W "inbox outbox" -- "$cur")); return ;;
+        "cost --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "doctor --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "install-hooks --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
         "install-mcp --scope") COMPREPLY=($(compgen -W "user project" -- "$cur")); return ;;
@@ -116,7 +117,7 @@ _ai_memory() {
         "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact size salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact size salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message cost init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         archive) words="list restore purge" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
@@ -196,6 +197,7 @@ _ai_memory() {
         "message list") words="--box --state -n --limit --body-max-chars --max-bytes --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "message pop") words="--agent --session --workspace --project --data-dir --lock-timeout --json --help" ;;
         "message cancel") words="--all --box --confirm --workspace --project --data-dir --lock-timeout --json --help" ;;
+        "cost") words="--days --client --all -n --limit --format --data-dir --lock-timeout --json --help" ;;
         "init") words="--allow-synced --data-dir --lock-timeout --json --help" ;;
         "doctor") words="--agent --days --fix --format --data-dir --lock-timeout --json --help" ;;
         "upgrade") words="--confirm --data-dir --lock-timeout --json --help" ;;

@@ -17,6 +17,7 @@ from ai_memory.bridge.wording import in_tools
 from ai_memory.errors import GivenUp, MemoryFault
 from ai_memory.model import Caller, Scope
 from ai_memory.operations.answer import answer_json, fault_json
+from ai_memory.operations.ceiling import cut_by, most_of, not_over, within
 from ai_memory.operations.counting import NOTHING, Used, client_of, count_call, used
 from ai_memory.operations.signature import PROGRESS, bind, takes_progress
 from ai_memory.operations.table import OPERATION_BY_TOOL, Operation
@@ -80,7 +81,7 @@ class Place:
             _note(operation, cause, self)
             return _refusal(operation, bug, given, None, self, cause=cause)
         client = client_of(self.caller, self.client)
-        count_call(self.memory(tool), tool, len(answer.text.encode("utf-8", "replace")), answer.pages, client=client)
+        count_call(self.memory(tool), tool, _size(answer.text), answer.pages, client=client)
         return answer
 
     def memory(self, command: str) -> Any:
@@ -100,11 +101,15 @@ def _called(
         function = operation.load()
         if progress is not None and takes_progress(function):
             arguments[PROGRESS] = progress
-        result = function(memory, **arguments)
-        text = told(operation, result, form, place.served)
+        most_bytes = most_of(memory, operation)
+        result = function(memory, **within(arguments, most_bytes))
+        text = told(operation, result, form, place.served, most_bytes=most_bytes)
+        found = structured(operation, result) if place.is_structured else None
+        if found is not None:
+            not_over(_json(found), most_bytes)
         return Answer(
             text,
-            structured=structured(operation, result) if place.is_structured else None,
+            structured=found,
             pages=used(operation, result, is_agent=True),
         )
     except MemoryFault as fault:
@@ -149,13 +154,31 @@ def pinned(operation: Operation, given: Mapping[str, Any], pins: Pins) -> dict[s
     return completed
 
 
-def told(operation: Operation, result: Any, form: str, served: frozenset[str] = frozenset(OPERATION_BY_TOOL)) -> str:
-    """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out."""
-    if form == "json":
-        return _json(_object(operation, result))
-    if form == "toon":
-        return _toon(operation, result)
+def told(
+    operation: Operation,
+    result: Any,
+    form: str,
+    served: frozenset[str] = frozenset(OPERATION_BY_TOOL),
+    *,
+    most_bytes: int = 0,
+) -> str:
+    """The result as the model gets it: stored text fenced, then one line about scope, gaps and what was left out.
+
+    Errors: UsageFault for JSON and TOON of more than `most_bytes`; other text is cut, which it says. 0 is no bound.
+    """
+    if form != "md":
+        return not_over(_json(_object(operation, result)) if form == "json" else _toon(operation, result), most_bytes)
     text = operation.load_text()(result)
+    if most_bytes and (over := _size(_in_md(operation, result, text, served)) - most_bytes) > 0:
+        text = cut_by(text, over)
+    return _in_md(operation, result, text, served)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _in_md(operation: Operation, result: Any, text: str, served: frozenset[str]) -> str:
     if operation.is_fenced:
         body = text.rstrip("\n") + "\n"
     elif _has_stored_text(operation, result):

@@ -70,7 +70,7 @@ def _count(memory: Memory, names: list[str], still: list[str], reads: Reads) -> 
         for use in uses:
             _note_pages(connection, use, there, min(use.at_us, now_us), reads)
         _note_calls(connection, uses)
-        usage.forget_old_calls(connection, before=_day(now_us - KEPT_DAYS * DAY_US))
+        usage.forget_old_calls(connection, before=day_of(now_us - KEPT_DAYS * DAY_US))
         usage_spool.remember(connection, names, still=still)
     return len(uses)
 
@@ -90,14 +90,15 @@ def _note_pages(connection: "Connection", use: Use, there: set[PageRef], at_us: 
 def _note_calls(connection: "Connection", uses: Iterable[Use]) -> None:
     sums: dict[tuple[str, str, str], tuple[int, int]] = {}
     for use in uses:
-        key = (_day(use.at_us), use.client or COMMAND_LINE, use.called)
+        key = (day_of(use.at_us), use.client or COMMAND_LINE, use.called)
         calls, size = sums.get(key, (0, 0))
         sums[key] = (calls + 1, size + use.size_bytes)
     for (day, client, name), (calls, size) in sums.items():
         usage.note_calls(connection, day=day, client=client, name=name, calls=calls, size_bytes=size)
 
 
-def _day(at_us: int) -> str:
+def day_of(at_us: int) -> str:
+    """The UTC day, as `calls` has it."""
     return datetime.fromtimestamp(max(0, at_us) / 1e6, UTC).date().isoformat()
 
 
