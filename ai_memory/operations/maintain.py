@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ai_memory.store.upkeep import Turn
 
 Outcome = Literal["done", "failed", "due", "not-due", "off"]
-DutyName = Literal["drain", "sources", "vectors", "sweep", "tidy", "backup"]
+DutyName = Literal["drain", "sources", "vectors", "sweep", "lint", "tidy", "backup"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def maintain(
     dry_run: Annotated[bool, Field("only show what is due")] = False,
     progress: Progress = no_progress,
 ) -> Maintained:
-    """Do what is due: apply what waits, end silent sessions, make vectors, tidy up, keep a backup.
+    """Do what is due: apply what waits, end silent sessions, make vectors, look for rot, tidy up, keep a backup.
     For cron, as often as you like: each duty remembers its last turn. One that fails stops no other.
     """
     config = configured(memory) or Config()
