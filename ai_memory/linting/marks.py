@@ -14,10 +14,7 @@ from ai_memory.text.shingles import Shingles, shingles
 MOST_ORDERS = 1 << 20
 """Characters that are searched for orders: 0.2 s of CPU (2026-12-01)."""
 _LABEL = re.compile(r"\[REDACTED:([a-z0-9-]{1,40})\]")
-_OURS = re.compile(
-    f"{re.escape(FENCE_MARK)}:(?:start|end)|" + "|".join(re.escape(words) for words in (NOTICE, UNFENCED_NOTICE)),
-    re.IGNORECASE,
-)
+_OURS = tuple(words.casefold() for words in (f"{FENCE_MARK}:start", f"{FENCE_MARK}:end", NOTICE, UNFENCED_NOTICE))
 """What only text has that came out of a memory: markers, and the notice below them."""
 
 
@@ -45,17 +42,24 @@ def marks_of(text: str, body_start: int, own: OwnPatterns) -> Marks:
     clean, was_slow = _scrubbed(text, own)
     secrets = tuple(Counter(_LABEL.findall(clean)) - Counter(_LABEL.findall(text))) if clean != text else ()
     order = order_at(text[:MOST_ORDERS])
-    echo = _OURS.search(text)
+    echo = _echo_at(text)
     return Marks(
         body_bytes=len(body.encode("utf-8", "replace")),
         is_empty=not body.strip(),
         secrets=secrets,
         secret_line=_first_difference(text, clean) if secrets else 0,
         order_line=0 if order is None else line_of(text, order),
-        echo_line=0 if echo is None else line_of(text, echo.start()),
+        echo_line=0 if echo is None else line_of(text, echo),
         shingles=shingles(body),
         was_slow=was_slow,
     )
+
+
+def _echo_at(text: str) -> int | None:
+    """Where text of ours begins; of a text whose folding changes its length about there."""
+    low = text.casefold()
+    found = [at for words in _OURS if (at := low.find(words)) >= 0]
+    return min(found, default=None)
 
 
 def line_of(text: str, offset: int) -> int:

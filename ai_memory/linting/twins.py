@@ -89,6 +89,8 @@ def _candidates(words: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[
             buckets.setdefault(band, []).append(number)
     shared: Counter[tuple[int, int]] = Counter()
     for members in buckets.values():
+        if len(members) == 1:
+            continue
         for place, one in enumerate(members):
             shared.update((one, other) for other in members[place + 1 : place + 1 + NEXT])
     return sorted(shared, key=lambda pair: (-shared[pair], pair))
