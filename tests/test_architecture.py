@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("search",),
     ("capture",),
     ("diagnosis",),
+    ("linting",),
     ("operations",),
     ("cli", "bridge"),
     ("__main__",),

@@ -215,7 +215,8 @@ def _own_questions(snapshot: "Snapshot") -> "tuple[Question, ...]":
     from ai_memory.store.snapshot import Filter
 
     draw = random.Random(20261130)
-    pages = [page for page in snapshot.select(Filter(), sort="path", limit=100_000).pages if len(page.body) > 200]
+    listed = snapshot.select(Filter(no_reports=True), sort="path", limit=100_000)
+    pages = [page for page in listed.pages if len(page.body) > 200]
     chosen = sorted(draw.sample(pages, min(_SELF_PAGES, len(pages))), key=lambda page: page.ref)
     questions = []
     own: dict[str, list[str]] = {}

@@ -94,7 +94,9 @@ class Briefing:
 def briefing(
     memory: "Memory",
     *,
-    recent_pages_limit: Annotated[int, Field("recent pages at most", ge=0, le=100, flags=("-n", "--recent"))] = 10,
+    recent_pages_limit: Annotated[
+        int, Field("recent pages at most", ge=0, le=100, flags=("-n", "--recent"), is_unlisted=True)
+    ] = 10,
     settled_first: Annotated[bool, Field("first the rules and decisions learnt most often")] = False,
     max_bytes: MaxBytes = None,
     workspace: Workspace = None,

@@ -97,6 +97,18 @@ def _vectors(memory: "Memory", config: Config, progress: Progress) -> str:
     return f"{made.embedded} made, {made.cached} known{refused}"
 
 
+def _lint(memory: "Memory", _: Config, progress: Progress) -> str:
+    """Look for rot in all projects, and write a report in each that has news."""
+    from ai_memory.operations.lint import written
+
+    if not memory.exists:
+        return "no pages"
+    done = written(memory, progress)
+    new = len(done.findings)
+    told = f"{new} new finding{'' if new == 1 else 's'}, {len(done.reports)} reports" if new else "nothing new"
+    return "; ".join((told, *done.gaps))
+
+
 def _tidy(memory: "Memory", _: Config, __: Progress) -> str:
     """Pack git's loose objects, remove what killed processes left."""
     from ai_memory.store.leftovers import sweep
@@ -132,11 +144,16 @@ def _swept_every(config: Config) -> int | None:
     return config.maintenance.forget_sweep_interval_secs or None if config.maintenance.enabled else None
 
 
+def _lint_every_s(config: Config) -> int | None:
+    return config.maintenance.lint_interval_secs or None if config.maintenance.enabled else None
+
+
 DUTIES: tuple[Duty, ...] = (
     Duty("drain", "apply what waits, end silent sessions", lambda _: 0, _drain),
     Duty("sources", "read the sources whose interval is over", lambda _: 0, _sources),
     Duty("vectors", "make the vectors that are missing ([embed] provider)", _when_named, _vectors),
     Duty("sweep", "let old pages go ([maintenance] forget_sweep_interval_secs)", _swept_every, _sweep),
+    Duty("lint", "look for rot in the pages ([maintenance] lint_interval_secs)", _lint_every_s, _lint),
     Duty("tidy", "pack git's objects, remove leftovers", lambda _: DAY_S, _tidy),
     Duty(
         "backup",

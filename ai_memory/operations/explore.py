@@ -59,7 +59,9 @@ def explore(
     memory: "Memory",
     *,
     focus: Annotated[str | None, Field("what you are about to do", positional=True, joined=True)] = None,
-    recent_pages_limit: Annotated[int, Field("recent pages at most", ge=0, le=100, flags=("-n", "--recent"))] = 10,
+    recent_pages_limit: Annotated[
+        int, Field("recent pages at most", ge=0, le=100, flags=("-n", "--recent"), is_unlisted=True)
+    ] = 10,
     max_bytes: MaxBytes = None,
     workspace: Workspace = None,
     project: ProjectName = None,

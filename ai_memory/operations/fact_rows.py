@@ -87,16 +87,6 @@ def fact_line(row: FactRow) -> str:
     return f"{row.id} · {row.kind} · {row.standing} · {row.statement}{span}"
 
 
-def is_rival(one: Fact, other: Fact) -> bool:
-    """Whether they give one property two values at a time that both claim."""
-    if one.standing.is_terminal or other.standing.is_terminal:
-        return False
-    same = [one.subject.casefold(), one.predicate.casefold()] == [other.subject.casefold(), other.predicate.casefold()]
-    if not (same and one.subject and one.predicate and one.object and other.object):
-        return False
-    return one.object.casefold() != other.object.casefold() and one.holds.overlaps(other.holds)
-
-
 def fresh_facts(memory: "Memory", scope: Scope, names: Sequence[str]) -> list[StoredFact]:
     """Those facts, with what a person changed in their files meanwhile. Errors: as `named_fact`."""
     with memory.reading() as snapshot:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
+from ai_memory.aging.weights import Scales, Weighed
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
 from ai_memory.model import MACHINE, PageRef, Scope
@@ -16,7 +17,6 @@ from ai_memory.operations.rows import VERSION_SHOWN
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.sweep_plan import Fate, Merger, Plan, Reason, cut_text, plan
-from ai_memory.operations.weights import Scales, Weighed
 from ai_memory.text.page import splice
 
 if TYPE_CHECKING:

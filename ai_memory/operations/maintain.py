@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ai_memory.store.upkeep import Turn
 
 Outcome = Literal["done", "failed", "due", "not-due", "off"]
-DutyName = Literal["drain", "sources", "vectors", "sweep", "tidy", "backup"]
+DutyName = Literal["drain", "sources", "vectors", "sweep", "lint", "tidy", "backup"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def maintain(
     apply: Annotated[bool, Field("with one of these: do it, not only show it")] = False,
     progress: Progress = no_progress,
 ) -> Maintained:
-    """Do what is due: apply what waits, end silent sessions, make vectors, tidy up, keep a backup.
+    """Do what is due: apply what waits, end silent sessions, make vectors, look for rot, tidy up, keep a backup.
     For cron, as often as you like: each duty remembers its last turn. One that fails stops no other.
     """
     if install_timer or remove_timer:

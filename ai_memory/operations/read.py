@@ -272,18 +272,14 @@ def _newest(
     snapshot: "Snapshot", scope: Scope | None, cursor: tuple[int, str] | None, limit: int
 ) -> tuple[list[Page], int]:
     """Up to `limit` pages behind the cursor, and how many are left behind them."""
+    from ai_memory.store.snapshot import Filter
+
     workspace, project = (scope.workspace, scope.project) if scope else (None, None)
     offset = 0
     while True:
-        listed = snapshot.pages(
-            workspace=workspace,
-            project=project,
-            until_us=cursor[0] + 1 if cursor else None,
-            is_public=scope is None,
-            sort="-updated",
-            limit=limit,
-            offset=offset,
-        )
+        until_us = cursor[0] + 1 if cursor else None
+        wanted = Filter(workspace, project, until_us=until_us, is_public=scope is None, no_reports=True)
+        listed = snapshot.select(wanted, sort="-updated", limit=limit, offset=offset)
         behind = [page for page in listed.pages if cursor is None or _is_behind(page, cursor)]
         skipped = len(listed.pages) - len(behind)
         if not listed.pages or not skipped:

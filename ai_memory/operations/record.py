@@ -8,7 +8,7 @@ from ai_memory.errors import Conflict, UsageFault, echo
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.fact_evidence import Checked, cited, confirmed, quoted
-from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts, is_rival
+from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.write import check_words, session_trailers
@@ -26,6 +26,7 @@ from ai_memory.text.facts import (
     first_standing,
     free_id,
     frontmatter,
+    is_rival,
     moment,
 )
 from ai_memory.text.limits import check_limit, check_line

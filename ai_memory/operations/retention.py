@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.aging import fact_value
 from ai_memory.aging.retention import days_between, days_until_cold
+from ai_memory.aging.weights import KEPT_KINDS, Scales, Weighed, fades, is_cut_down
 from ai_memory.config_table import Config
 from ai_memory.errors import NotFound, UsageFault
 from ai_memory.model import Scope
 from ai_memory.operations.configured import configured
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import locate, resolve
-from ai_memory.operations.weights import KEPT_KINDS, Scales, Weighed, fades, is_cut_down
 from ai_memory.store.page_heads import PageHead, page_heads
 from ai_memory.store.snapshot import Filter
 from ai_memory.text.facts import read_fact

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.aging.salience import flags
 from ai_memory.clock import rfc3339
 from ai_memory.model import Page, PageRef, Scope
-from ai_memory.operations.fact_rows import is_rival
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.said import told_against, version_now
 from ai_memory.operations.scoping import resolve
-from ai_memory.operations.staleness import stale_pages
+from ai_memory.search.staleness import stale_pages
 from ai_memory.store.fact_rows import FactRow as StoredFact
-from ai_memory.store.fact_rows import facts_of
+from ai_memory.store.fact_rows import facts_of, rivals, was_weighed
 from ai_memory.store.feedback import feedback
 from ai_memory.text.admission import alike
 from ai_memory.text.facts import Standing, read_instant
@@ -131,19 +130,8 @@ Told = Iterator[tuple[PageRef, ReviewReason]]
 
 def _contradictions(snapshot: "Snapshot", scope: Scope, facts: list[StoredFact]) -> Told:
     """Facts that give one property two values, and pages of which one says that it contradicts the other."""
-    by_property: dict[tuple[str, str], list[StoredFact]] = {}
-    for one in facts:
-        if one.fact.subject and one.fact.predicate:
-            key = (one.fact.subject.casefold(), one.fact.predicate.casefold())
-            by_property.setdefault(key, []).append(one)
-    for same in by_property.values():
-        for one in same:
-            for other in same:
-                if one is not other and is_rival(one.fact, other.fact) and not _was_weighed(one, other):
-                    yield (
-                        one.ref,
-                        ReviewReason("contradiction", f"says otherwise: {other.fact.statement}", other.ref.path),
-                    )
+    for one, other in rivals(facts):
+        yield one.ref, ReviewReason("contradiction", f"says otherwise: {other.fact.statement}", other.ref.path)
     here = (scope.workspace, scope.project)
     hidden = snapshot.private_projects() - {here}
     for row in snapshot.index.execute(_CONTRADICTIONS, here):
@@ -152,14 +140,6 @@ def _contradictions(snapshot: "Snapshot", scope: Scope, facts: list[StoredFact])
             if (ref.workspace, ref.project) == here and (against.workspace, against.project) not in hidden:
                 name = _named(against, scope)
                 yield ref, ReviewReason("contradiction", f"{words} {name}", name)
-
-
-def _was_weighed(one: StoredFact, other: StoredFact) -> bool:
-    """Whether one of the two was kept since both were there."""
-    both_us = max(one.fact.recorded_at_us, other.fact.recorded_at_us)
-    return any(
-        each.standing is Standing.SUPPORTED and (each.resolved_at_us or 0) > both_us for each in (one.fact, other.fact)
-    )
 
 
 def _said_against(memory: "Memory", snapshot: "Snapshot", scope: Scope) -> Told:
@@ -207,7 +187,7 @@ def _said_twice(facts: list[StoredFact]) -> Told:
     newest = sorted(facts, key=lambda one: (-one.fact.recorded_at_us, one.ref))[:MOST_COMPARED]
     for first, second, likeness in alike([one.fact.statement for one in newest], most=MOST_PAIRS):
         one, other = newest[first], newest[second]
-        if one.fact.holds.overlaps(other.fact.holds) and not _was_weighed(one, other):
+        if one.fact.holds.overlaps(other.fact.holds) and not was_weighed(one, other):
             detail = f"says nearly the same ({likeness:.0%} of the words): {other.fact.statement}"
             yield one.ref, ReviewReason("near_duplicate", detail, other.ref.path)
 

@@ -179,7 +179,7 @@ def search(
         found = second_look(memory, answer(snapshot, request), request, config)
         stale: Mapping[PageRef, tuple[str, ...]] = {}
         if switches.staleness and scope and scope.root and found.hits and not as_of and known_us is None:
-            from ai_memory.operations.staleness import demoted  # only in a checkout
+            from ai_memory.search.staleness import demoted  # only in a checkout
 
             found, stale = demoted(found, snapshot, scope)
         sure: Mapping[PageRef, Confidence] = {}

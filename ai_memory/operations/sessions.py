@@ -121,7 +121,7 @@ def sessions(
     since: Annotated[str | None, Field("active at or after: a time, a date, or 7d ago")] = None,
     until: Annotated[str | None, Field("last active before it")] = None,
     limit: Annotated[int, Field("rows at most", ge=1, le=1000, flags=("-n", "--limit"))] = 20,
-    offset: Annotated[int, Field("rows to skip", ge=0)] = 0,
+    offset: Annotated[int, Field("rows to skip", ge=0, is_unlisted=True)] = 0,
     max_bytes: MaxBytes = None,
     everywhere: Everywhere = False,
     workspace: Workspace = None,

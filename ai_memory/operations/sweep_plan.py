@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from ai_memory.aging import clusters, fact_value, keeping
 from ai_memory.aging.retention import days_between
+from ai_memory.aging.weights import Scales, Weighed, fades, is_cut_down
 from ai_memory.config_table import Config
 from ai_memory.model import Page, PageRef, Tier
 from ai_memory.operations.relocating import SESSION_KEYS
-from ai_memory.operations.weights import Scales, Weighed, fades, is_cut_down
 from ai_memory.store.page_heads import PageHead, page_heads
 from ai_memory.store.snapshot import Filter
 from ai_memory.text.facts import read_fact

@@ -358,7 +358,7 @@ class _Search:
 
 def conditions(wanted: Filter, scopes: Sequence[Scope] | None) -> tuple[str, list[object]]:
     """Conditions over `pages AS p` that hold inside every leg, and their parameters."""
-    told, parameters = wanted.sql()
+    told, parameters = replace(wanted, no_reports=True).sql()
     if scopes is None:
         return told, parameters
     either = " OR ".join(["(p.workspace = ? AND p.project = ?)"] * len(scopes)) or "0"

@@ -3,11 +3,13 @@
 import re
 
 from ai_memory.model import PageRef, Project
-from ai_memory.text.names import is_page_path
+from ai_memory.text.names import LINT_FOLDER, is_page_path
 
 META_NAME = "_meta.md"
 MOVED_PROJECTS = "Moved-Projects"
 """Trailer of a commit that moved pages between projects: `ws/old to ws/new`, comma and space between two."""
+NO_REPORT = f"substr(p.path, 1, {len(LINT_FOLDER)}) <> '{LINT_FOLDER}'"
+"""Over `pages AS p`: it is no report of ours on other pages."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

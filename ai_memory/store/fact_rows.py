@@ -1,7 +1,7 @@
 """Fact pages in the index, and prompts in `state.db` that bear a quote out."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from ai_memory import hook_turn
 from ai_memory.hook_harnesses import UNATTENDED
 from ai_memory.model import PageRef
 from ai_memory.store.driver import Connection
-from ai_memory.text.facts import Fact, Standing, read_fact
+from ai_memory.text.facts import Fact, Standing, is_rival, read_fact
 from ai_memory.text.names import DEFAULT_WORKSPACE, GLOBAL_PROJECT
 from ai_memory.text.told_facts import place_of
 
@@ -102,6 +102,28 @@ def told_facts(index: Connection, workspace: str, project: str, *, at_us: int) -
 def facts_named(index: Connection, identifier: str) -> list[FactRow]:
     """The facts of that id, of every project."""
     return _read(index.execute(_BY_ID, (identifier,)))
+
+
+def rivals(facts: Iterable[FactRow]) -> Iterator[tuple[FactRow, FactRow]]:
+    """Pairs, each in both orders, that give one property two values and were not weighed against each other."""
+    by_property: dict[tuple[str, str], list[FactRow]] = {}
+    for one in facts:
+        if one.fact.subject and one.fact.predicate:
+            key = (one.fact.subject.casefold(), one.fact.predicate.casefold())
+            by_property.setdefault(key, []).append(one)
+    for same in by_property.values():
+        for one in same:
+            for other in same:
+                if one is not other and is_rival(one.fact, other.fact) and not was_weighed(one, other):
+                    yield one, other
+
+
+def was_weighed(one: FactRow, other: FactRow) -> bool:
+    """Whether one of the two was kept since both were there."""
+    both_us = max(one.fact.recorded_at_us, other.fact.recorded_at_us)
+    return any(
+        each.standing is Standing.SUPPORTED and (each.resolved_at_us or 0) > both_us for each in (one.fact, other.fact)
+    )
 
 
 def _read(rows: Iterable[Any]) -> list[FactRow]:

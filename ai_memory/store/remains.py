@@ -17,10 +17,10 @@ from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT
 TABLES = (
     *("purged", "sessions", "observations", "messages", "evidence", "page_sessions"),
     *("applied_changes", "applied_events", "audit", "drains", "upkeep", "sources", "declared"),
-    *("feedback", "page_access", "calls", "tombstones"),
+    *("feedback", "page_access", "calls", "tombstones", "lint_findings"),
 )
 """What is read, tombstones first: what they name is not taken. Full text is made anew."""
-_ALIKE = frozenset({"applied_changes", "applied_events", "declared"})
+_ALIKE = frozenset({"applied_changes", "applied_events", "declared", "lint_findings"})
 """Their rows look alike and like those of an index: they are not told apart by their values."""
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "purged": ("id",),
@@ -33,6 +33,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "page_access": ("workspace", "project", "path", "harness"),
     "calls": ("day", "client", "name"),
     "tombstones": ("workspace", "project", "path", "version"),
+    "lint_findings": ("fingerprint",),
 }
 """Tables without rowids, and by what each is in order."""
 _AT_ONCE = 5_000
@@ -186,6 +187,7 @@ def _is_not_yet(old: Connection, table: str) -> bool:
     since |= {"upkeep": state_schema.UPKEEP_SINCE, "sources": state_schema.SOURCES_SINCE}
     since |= {"declared": state_schema.DECLARED_SINCE}
     since |= dict.fromkeys(("feedback", "page_access", "calls", "tombstones"), state_schema.USAGE_SINCE)
+    since |= {"lint_findings": state_schema.LINT_SINCE}
     return 0 < state_schema.version(old) < since.get(table, 0)
 
 

@@ -7,9 +7,11 @@ from typing import Literal
 
 from ai_memory.model import Page, PageRef, Project
 from ai_memory.store import index
+from ai_memory.store.addresses import NO_REPORT
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import Connection, DatabaseError
 from ai_memory.store.pages import COLUMNS, page_from_row
+from ai_memory.text.names import LINT_FOLDER, LINT_KIND
 
 Sort = Literal["path", "-path", "updated", "-updated", "title", "-title"]
 
@@ -126,6 +128,8 @@ class Filter:
     """Only these pages."""
     is_public: bool = False
     """Leave out pages of private projects: what looks over all projects does."""
+    no_reports: bool = False
+    """Leave out reports on other pages, unless their kind, folder or address is asked for."""
 
     def sql(self) -> tuple[str, list[object]]:
         """Conditions over `pages AS p`, and their parameters."""
@@ -167,10 +171,17 @@ class Filter:
                 "NOT EXISTS (SELECT 1 FROM projects AS q"
                 " WHERE q.workspace = p.workspace AND q.name = p.project AND q.private)"
             )
+        if self.no_reports and not self._asks_for_reports:
+            conditions.append(NO_REPORT)
         if self.prefix:
             conditions.append("substr(p.path, 1, ?) = ?")
             parameters += [len(self.prefix), self.prefix]
         return " AND ".join(conditions), parameters
+
+    @property
+    def _asks_for_reports(self) -> bool:
+        is_there = (self.prefix or "").startswith(LINT_FOLDER)
+        return is_there or self.kind == LINT_KIND or self.refs is not None
 
 
 @dataclass(slots=True)

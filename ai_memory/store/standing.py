@@ -1,6 +1,7 @@
 """What of a project is told at the start of a session: its standing pages, and the titles that changed last."""
 
 from ai_memory.model import PageRef
+from ai_memory.store.addresses import NO_REPORT
 from ai_memory.store.snapshot import VALID, Snapshot
 
 _STANDING = f"""
@@ -28,7 +29,7 @@ _TURN = """
 """
 _AT_PROMPTS = f"""
     SELECT p.path, p.version FROM pages AS p
-    WHERE p.workspace = ?2 AND p.project = ?3 AND p.kind <> 'handoff'
+    WHERE p.workspace = ?2 AND p.project = ?3 AND p.kind <> 'handoff' AND {NO_REPORT}
         AND (p.expires_at_us IS NULL OR p.expires_at_us >= ?1) AND {VALID}
     ORDER BY p.kind = 'session', NOT p.pinned, p.updated_at_us DESC, p.path
 """

@@ -13,7 +13,7 @@ from ai_memory.text.grams import grams
 if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
-VERSION = 8
+VERSION = 9
 """Number of migrations in `_migrations`."""
 
 AUDIT_SINCE = 2
@@ -36,6 +36,9 @@ SOURCES_SINCE = 7
 
 USAGE_SINCE = 8
 """Version from which on it is kept what was read, what was said of pages, what answers cost, what was taken away."""
+
+LINT_SINCE = 9
+"""Version from which on it is remembered which findings of lint a report told."""
 
 _FIRST = (
     """
@@ -318,6 +321,14 @@ _USAGE = (
     "CREATE INDEX tombstones_by_time ON tombstones(at_us)",
 )
 
+_LINT = """
+    CREATE TABLE lint_findings (
+        fingerprint TEXT PRIMARY KEY,               -- of what was found where; a report told it
+        first_at_us INTEGER NOT NULL,
+        last_at_us INTEGER NOT NULL                 -- when it was last found
+    ) WITHOUT ROWID
+"""
+
 
 def version(connection: Connection) -> int:
     """The file's version: 0 for an empty one."""
@@ -399,6 +410,10 @@ def _migrations() -> "Migrations":
     def usage(database: Any) -> None:
         for statement in _USAGE:
             database.execute(statement)
+
+    @migrations(name="0009 findings of lint")
+    def lint(database: Any) -> None:
+        database.execute(_LINT)
 
     return migrations
 

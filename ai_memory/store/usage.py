@@ -136,3 +136,11 @@ def calls_since(connection: Connection | None, day: str) -> list[Calls]:
 def forget_old_calls(connection: Connection, *, before: str) -> None:
     """Drop the calls of the days before that one. Call in a transaction."""
     connection.execute(_FORGET, (before,))
+
+
+def recorded_since_us(connection: Connection | None) -> int | None:
+    """When the first read was recorded, in µs; None where none ever was."""
+    if connection is None or state_schema.version(connection) < state_schema.USAGE_SINCE:
+        return None
+    found = connection.execute("SELECT min(first_at_us) FROM page_access").fetchone()[0]
+    return None if found is None else int(found)

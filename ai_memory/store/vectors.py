@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ai_memory.model import Encoder
+from ai_memory.store.addresses import NO_REPORT
 from ai_memory.store.driver import Connection
 from ai_memory.text.embedded import embedded_text, text_hash
 
@@ -90,11 +91,12 @@ def drop_others(connection: Connection, kept: Encoder | None) -> int:
 
 # --- chunks without a vector ---
 
-_MISSING = """
+_MISSING = f"""
     FROM pages AS p CROSS JOIN chunks AS c ON c.page_id = p.id
     LEFT JOIN vectors AS v ON v.chunk_id = c.id AND v.encoder_id IS ?
-    WHERE v.chunk_id IS NULL AND {conditions}
+    WHERE v.chunk_id IS NULL AND {NO_REPORT} AND {{conditions}}
 """
+"""Reports on other pages are found by no search."""
 
 
 def missing(

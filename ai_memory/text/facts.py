@@ -134,6 +134,16 @@ def fact_id(kind: FactKind, statement: str) -> str:
     return f"f-{hashlib.sha256(text.encode()).hexdigest()[:ID_HEX]}"
 
 
+def is_rival(one: Fact, other: Fact) -> bool:
+    """Whether they give one property two values at a time that both claim."""
+    if one.standing.is_terminal or other.standing.is_terminal:
+        return False
+    same = [one.subject.casefold(), one.predicate.casefold()] == [other.subject.casefold(), other.predicate.casefold()]
+    if not (same and one.subject and one.predicate and one.object and other.object):
+        return False
+    return one.object.casefold() != other.object.casefold() and one.holds.overlaps(other.holds)
+
+
 def free_id(kind: FactKind, statement: str, taken: Container[str]) -> str:
     """Its id. A statement that was closed earlier and holds again is another fact: the gap stays visible."""
     identifier, again = fact_id(kind, statement), 1

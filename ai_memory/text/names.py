@@ -24,6 +24,8 @@ FOLDER_KINDS = {
 }
 """Kind that a page has by the first folder of its path."""
 OTHER_KIND = "note"
+LINT_FOLDER, LINT_KIND = "_lint/", "lint-report"
+"""Reports on the pages lie there: no search, no start and no lint looks at them."""
 
 DEFAULT_WORKSPACE = "default"
 GLOBAL_PROJECT = "_global"

@@ -33,6 +33,7 @@ HINTS = {
     "memory_read_session_observations": (True, False, True, False),
     "memory_finalize_session": (False, False, True, False),
     "memory_context": (True, False, True, False),
+    "memory_lint": (False, False, True, False),
     "memory_record": (False, False, False, False),
     "memory_resolve": (False, False, True, False),
     "memory_feedback": (False, False, True, False),

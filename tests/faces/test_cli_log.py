@@ -205,6 +205,7 @@ CHANGES: dict[str, tuple[Scene, tuple[str, ...], str]] = {
     "move-session": (with_ended_session, (SESSION, "till", "--create", "--confirm"), "move-session"),
     "link": (with_two_pages, ("notes/a.md", "notes/b.md", "--as", "supports"), "link"),
     "unlink": (with_link, ("notes/a.md", "notes/b.md"), "unlink"),
+    "lint": (with_page, ("--write",), "lint"),
     "record": (lambda room: room.ok("init"), ("Deploys run on Thursdays",), "record"),
     "resolve": (with_page, ("notes/a.md", "--as", "contradicted", "--because", "Measured"), "resolve"),
     "feedback": (with_page, ("notes/a.md", "--as", "helpful"), "feedback"),

@@ -61,23 +61,24 @@ def test_more_silent_sessions_than_a_drain_ends_end_in_one_run(room: Room) -> No
 def test_each_duty_has_its_own_interval_and_remembers_its_turn(room: Room) -> None:
     room.ok("init")
     room.ok("config", "set", "backup.every_days", "2")
-    assert outcomes(room) == {**ALWAYS, "sweep": "done", "tidy": "done", "backup": "done"}
+    assert outcomes(room) == {**ALWAYS, "sweep": "done", "lint": "done", "tidy": "done", "backup": "done"}
     assert outcomes(room) == {
         "drain": "done",
         "sources": "done",
         "vectors": "off",
         "sweep": "not-due",
+        "lint": "not-due",
         "tidy": "not-due",
         "backup": "not-due",
     }
     set_back(room, "sweep", 24 * HOUR_US)
     set_back(room, "tidy", 24 * HOUR_US)
     set_back(room, "backup", 47 * HOUR_US)
-    assert outcomes(room) == {**ALWAYS, "sweep": "done", "tidy": "done", "backup": "not-due"}
+    assert outcomes(room) == {**ALWAYS, "sweep": "done", "lint": "not-due", "tidy": "done", "backup": "not-due"}
     set_back(room, "backup", HOUR_US)
     assert outcomes(room, "--dry-run")["backup"] == "due"
     assert outcomes(room)["backup"] == "done"
-    assert outcomes(room, "--force") == {**ALWAYS, "sweep": "done", "tidy": "done", "backup": "done"}
+    assert outcomes(room, "--force") == {**ALWAYS, "sweep": "done", "lint": "done", "tidy": "done", "backup": "done"}
     assert outcomes(room, "--only", "tidy") == {"tidy": "not-due"}
 
 
@@ -103,6 +104,7 @@ def test_a_duty_that_fails_stops_no_other_and_is_tried_again_soon(room: Room) ->
         "sources": "done",
         "vectors": "off",
         "sweep": "done",
+        "lint": "done",
         "tidy": "done",
         "backup": "failed",
     }

@@ -299,6 +299,7 @@ def test_whoever_writes_state_db_past_a_change_says_who_did_what_or_why_that_is_
             "operations/archive.py",
             "erase",
         ): "the commits that took the pages away told it; `archive purge` tells itself",
+        ("operations/lint.py", "_remember"): "which findings were told: the report is a page",
         ("operations/maintain.py", "_done"): "when a duty had its turn: what it changes, it tells by itself",
         ("operations/sources.py", "synced"): "when a source was read: the import of its records tells what changed",
     }

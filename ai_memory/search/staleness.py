@@ -34,10 +34,17 @@ AT_RECALL_S = 0.15
 class Stale:
     """What no longer is as the page has it."""
 
-    notes: tuple[str, ...]
-    """Each with the file or commit that it is about."""
+    gone: tuple[str, ...]
+    """Files, lines, names and commits that are no longer there."""
+    changed: tuple[str, ...]
+    """Files that were changed since."""
     factor: float
     """What the page's score is multiplied by."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Each with the file or commit that it is about."""
+        return (*self.gone, *self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +173,7 @@ def _told(base: str, claim: _Claim, files: _Files, reverted: Mapping[str, str]) 
     if not gone and not changed:
         return None
     factor = numbers.STALE_GONE if gone else max(numbers.STALE_LEAST, 1 - numbers.STALE_A_COMMIT * most)
-    return Stale((*gone, *changed), round(factor, 4))
+    return Stale(tuple(gone), tuple(changed), round(factor, 4))
 
 
 def _missing_names(base: str, path: str, symbols: Sequence[str], changes: "Changes") -> list[str]:
