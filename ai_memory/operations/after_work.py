@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LEAST_US = 300 * 1_000_000
 """Between two looks at one source, whatever was done. *Source*: pi-memory, as for the counts of work."""
-DAILY: tuple[DutyName, ...] = ("sweep",)
+DAILY: tuple[DutyName, ...] = ("sweep", "lint")
 """Duties that a drain does by itself; the others are costly, or a person's wish."""
 TURNS = 20
 PAGES = 10
