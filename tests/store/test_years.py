@@ -3,16 +3,23 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from wiki_room import NOON_US, WikiRoom, ref
 
 from ai_memory.config_table import Config, Decay
-from ai_memory.model import Sanitized
+from ai_memory.model import ResolvedBy, Sanitized, Scope
 from ai_memory.operations.forget_sweep import Swept, swept
 from ai_memory.operations.search import search
+from ai_memory.search.engine import answer
+from ai_memory.search.evaluation import Answer, Question, evaluate, read_set
+from ai_memory.search.request import Request
 from ai_memory.store import purge, state_sessions, usage
+from ai_memory.store.snapshot import Filter
 from ai_memory.store.state_sessions import Observation, Session
+from ai_memory.text.page import compose
+from ai_memory.text.sanitize import sanitize
 from ai_memory.text.times import DAY_US
 
 WEEK_US = 7 * DAY_US
@@ -157,3 +164,40 @@ def test_sweeping_lets_no_kept_page_be_found_worse(room: WikiRoom) -> None:
     done = life.sweep()
     assert len(done.evicted) > 30
     assert life.found() >= before
+
+
+def test_a_sweep_of_old_sessions_ranks_the_gold_set_no_worse(room: WikiRoom) -> None:
+    """The labelled set among old sessions that speak of the same, as logs do; figures before and after they go."""
+    gold = read_set(Path(__file__).parent.parent / "search" / "gold")
+    words = sorted({word for one in gold.questions for word in one.text.split()})
+    dice = random.Random(3)
+    with room.memory().writing("Old sessions") as change:
+        change.ensure_project_named("default", "gold")
+        for number in range(60):
+            lines = "\n".join(" ".join(dice.choice(words) for _ in range(12)) for _ in range(10))
+            text = f"---\nkind: session\n---\n# Session {number}\n\n{lines}\n"
+            change.put(ref(f"sessions/2026-01/{number}.md", "gold"), Sanitized(text))
+    room.clock.at_us += 90 * DAY_US
+    paths = {f"{one.path or f'notes/{number:04}.md'}": one for number, one in enumerate(gold.documents)}
+    with room.memory().writing("What is known") as change:
+        for path, one in paths.items():
+            text = compose({"title": one.title, **one.meta} if one.title else one.meta, one.text)
+            change.put(ref(path, "gold"), sanitize(text))
+
+    def figures() -> dict[str, float]:
+        with room.memory().reading() as snapshot:
+
+            def find(question: Question) -> Answer:
+                wanted = Filter(valid_at_us=question.as_of_us)
+                scopes = (Scope("default", "gold", ResolvedBy.FLAG),)
+                hits = answer(snapshot, Request((question.text,), scopes, wanted, limit=10, may_abstain=False)).hits
+                return Answer(tuple(paths[hit.ref.path].id if hit.ref.path in paths else hit.ref.path for hit in hits))
+
+            return evaluate(find, gold.questions)
+
+    before = figures()
+    done = swept(room.memory(), None, CONFIG)
+    after = figures()
+    assert [one.reason for one in done.evicted].count("evicted") == 60
+    assert 0.5 < before["ndcg@10"] <= after["ndcg@10"]
+    assert before["all@10"] <= after["all@10"]
