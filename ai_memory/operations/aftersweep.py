@@ -7,11 +7,12 @@ from ai_memory.config_table import Config
 from ai_memory.model import MACHINE, Project
 from ai_memory.operations.archive import due_for_erasing, erase, kept_for_others
 from ai_memory.store import audit, pruning, state, vectors
+from ai_memory.store.cache import Cache
 from ai_memory.store.page_heads import page_heads
 from ai_memory.store.snapshot import Filter
 from ai_memory.store.sources import sources
 from ai_memory.store.tombstones import tombstones
-from ai_memory.text.times import DAY_US
+from ai_memory.text.times import DAY_US, SECOND_US
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -20,6 +21,7 @@ Place = tuple[str | None, str | None]
 LAZY_DAYS = 30
 """History that is written anew by itself waits until so many days' worth of versions are due."""
 EMPTY_DAYS = 7
+UNUSED_DAYS = 90
 NAMED = 3
 PASS = "forget-sweep"
 
@@ -44,6 +46,7 @@ def rest(memory: "Memory", config: Config, place: Place, *, now_us: int, dry_run
     _erase(memory, config, place, found, now_us=now_us, dry_run=dry_run, is_lazy=is_lazy)
     if place == (None, None) and not dry_run:
         _drop_vectors(memory, config, found)
+        _drop_cached(memory, now_us=now_us)
         _drop_projects(memory, found, now_us=now_us)
     return found
 
@@ -110,6 +113,14 @@ def _drop_vectors(memory: "Memory", config: Config, found: Rest) -> None:
         if own is None or vectors.missing(snapshot.index, own.id):
             return
     found.vectors_dropped = memory.change_index(lambda connection: vectors.drop_others(connection, own.encoder))
+
+
+def _drop_cached(memory: "Memory", *, now_us: int) -> None:
+    """What was cached of encoders that nobody used for months, and of which the index holds nothing any more."""
+    if memory.data_dir.cache.exists():
+        with memory.reading() as snapshot:
+            kept = [row.encoder for row in vectors.encoders(snapshot.index)]
+        Cache(memory.data_dir).drop_unused(kept, before_s=(now_us - UNUSED_DAYS * DAY_US) // SECOND_US)
 
 
 def _drop_projects(memory: "Memory", found: Rest, *, now_us: int) -> None:

@@ -4,7 +4,7 @@ It holds no text. Every fault means "not there": nobody fails for a cache. A dam
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -97,6 +97,23 @@ class Cache:
         """Say that this encoder is the one in use: an index that is built anew takes its vectors."""
         self._write(lambda connection: _ensure(connection, encoder))
 
+    def drop_unused(self, kept: Collection[Encoder], *, before_s: int) -> int:
+        """Remove the vectors of encoders that nobody used since then, but not of `kept`; gives how many."""
+        dropped = 0
+
+        def drop(connection: Connection) -> None:
+            nonlocal dropped
+            rows = connection.execute(_UNUSED, (before_s * 1000,)).fetchall()
+            for number, *key in rows:
+                if Encoder(*key) not in kept:
+                    for table in ("texts", "queries"):
+                        dropped += connection.execute(f"DELETE FROM {table} WHERE encoder_id = ?", (number,)).rowcount
+                    connection.execute("DELETE FROM encoders WHERE id = ?", (number,))
+
+        if self._path.exists():
+            self._write(drop)
+        return dropped
+
     def _opened_to_read(self) -> Connection | None:
         if not self._path.exists():
             return None
@@ -160,6 +177,7 @@ def _prepare(connection: Connection) -> None:
             connection.execute(statement)
 
 
+_UNUSED = "SELECT id, provider, model, dim, document_prefix FROM encoders WHERE used_at < ? ORDER BY id"
 _ENCODER = "(SELECT id FROM encoders WHERE provider = ? AND model = ? AND dim = ? AND document_prefix = ?)"
 
 

@@ -20,6 +20,7 @@ from ai_memory.providers import choose
 from ai_memory.providers.choose import Choice
 from ai_memory.providers.embedder import packed
 from ai_memory.store import feedback, state_sessions, usage, vectors
+from ai_memory.store.cache import Cache
 from ai_memory.store.driver import Connection
 from ai_memory.store.feedback import Feedback, Signal
 from ai_memory.store.state_sessions import Observation, Session
@@ -444,6 +445,22 @@ def test_vectors_of_a_former_encoder_go_once_the_present_one_has_all(
     assert sweep(room).vectors_dropped == 3
     with room.memory().reading() as snapshot:
         assert [(one.encoder, one.vectors) for one in vectors.encoders(snapshot.index)] == [(ENCODER, 3)]
+
+
+def test_what_was_cached_of_an_encoder_that_nobody_used_for_months_goes(room: WikiRoom) -> None:
+    cache, former = Cache(room.data_dir), Encoder("test", "old", 1)
+    embed(room, {"notes/a.md": (1.0, 0.0, 0.0, 0.0)})
+    for encoder in (ENCODER, former):
+        cache.put(encoder, [(b"h" * 16, b"0000" * encoder.dim)])
+        cache.put_query(encoder, b"q" * 16, b"0000" * encoder.dim)
+    room.clock.at_us = time.time_ns() // 1000 + 89 * DAY_US
+    sweep(room)
+    assert set(cache.encoders()) == {ENCODER, former}
+    pass_days(room, 2)
+    sweep(room)
+    assert cache.encoders() == [ENCODER]
+    assert cache.vectors(former, [b"h" * 16]) == {}
+    assert cache.query(ENCODER, b"q" * 16) is not None
 
 
 def test_who_reads_a_session_whose_observations_went_is_told(room: WikiRoom) -> None:
