@@ -10,7 +10,7 @@ from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.history import HANDOFF_BACK, Rows, Skipped
 from ai_memory.operations.log import by_whom
-from ai_memory.operations.page_state import carry_state, forget_state
+from ai_memory.operations.page_state import carry_state, follow_merge, forget_state
 from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
@@ -263,6 +263,7 @@ def _follow_with_state(
     gaps: dict[str, None] = {}
     for ref, page in before.items():
         now = change.page(ref)
+        follow_merge(change, page, now)
         if page is not None and now is None:
             if origin is not None and change.page(origin) is not None:
                 carry_state(change, ref, origin)

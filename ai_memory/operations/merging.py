@@ -10,7 +10,7 @@ from ai_memory.model import Page, PageRef, Scope, Tier
 from ai_memory.operations.cleaning import clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.linking import name_of
-from ai_memory.operations.page_state import share_evidence
+from ai_memory.operations.page_state import MERGED, share_evidence
 from ai_memory.operations.promote import LASTING
 from ai_memory.operations.relocating import note_version
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label
@@ -302,7 +302,7 @@ def _stub(page: Page, plan: _Plan, now_us: int) -> str:
         "superseded_by": heir,
         "valid_to": moment(Interval(held.start_us, held.end_us).closed_at(now_us).end_us),
         "resolved_at": moment(now_us),
-        "because": f"merged into {heir}"[: LIMITS["reason"].most],
+        "because": f"{MERGED}{heir}"[: LIMITS["reason"].most],
     }
     return splice(f"{page.text[:start]}Merged into [[{heir}]].{newline}", keys, path=page.ref.path)
 

@@ -4,10 +4,14 @@ from typing import TYPE_CHECKING
 
 from ai_memory.model import Page, PageRef
 from ai_memory.store.outbox import Outbox
+from ai_memory.text.links import resolve_relation
 
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
     from ai_memory.store.memory import Memory
+
+MERGED = "merged into "
+"""How the reason of a page begins whose text another one took in."""
 
 
 def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
@@ -19,6 +23,25 @@ def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
 def share_evidence(change: "Change", ref: PageRef, target: PageRef) -> None:
     """What stands behind the page stands behind `target`, too: it says the same."""
     change.state("evidence-copied", **_from_to(ref, target))
+
+
+def follow_merge(change: "Change", before: Page | None, now: Page | None) -> None:
+    """Let evidence follow a page that was or is a stub of `merge`, where an undo made it something else."""
+    was, becomes = _merged_into(before), _merged_into(now)
+    if was == becomes:
+        return
+    if was is not None and before is not None:
+        change.state("evidence-uncopied", **_from_to(before.ref, was))
+    if becomes is not None and now is not None:
+        share_evidence(change, now.ref, becomes)
+
+
+def _merged_into(page: Page | None) -> PageRef | None:
+    """The page that took in the text of this one."""
+    if page is None or not str(page.frontmatter.get("because", "")).startswith(MERGED):
+        return None
+    heir = page.frontmatter.get("superseded_by")
+    return resolve_relation(heir, at=page.ref) if isinstance(heir, str) else None
 
 
 def _from_to(ref: PageRef, target: PageRef) -> dict[str, str]:

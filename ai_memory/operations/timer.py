@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -84,11 +85,10 @@ def remove(memory: "Memory", *, apply: bool) -> Timer:
         after = [row for kind in kinds for row in timers.commands(kind, machine, uid=_uid()).after_removing]
         outcome: Literal["would_remove", "unchanged"] = "would_remove" if _news(plans) else "unchanged"
         return Timer(outcome, tuple(map(file_row, plans)), _would_run([*before, *after]), gaps)
-    if not memory.data_dir.root.is_dir():
-        plans, gaps = _to_remove(memory, machine)
-        return Timer("unchanged", tuple(map(file_row, plans)), (), gaps)
+    has_data = memory.data_dir.root.is_dir()  # a memory that was purged may have left a timer
+    lock = wired.wiring_lock(memory.data_dir, timeout_s=memory.lock_timeout_s) if has_data else nullcontext()
     rows: tuple[CommandRow, ...] = ()
-    with wired.wiring_lock(memory.data_dir, timeout_s=memory.lock_timeout_s):
+    with lock:
         plans, gaps = _to_remove(memory, machine)
         for kind in _kinds(plans):
             told = timers.commands(kind, machine, uid=_uid())
@@ -97,7 +97,7 @@ def remove(memory: "Memory", *, apply: bool) -> Timer:
         for kind in _kinds(plans):
             rows += _run(memory, timers.commands(kind, machine, uid=_uid()).after_removing)
     kinds_gone = tuple(dict.fromkeys(owner.what for one in done for owner in one.plan.owners))
-    if changed_agents(done):
+    if changed_agents(done) and memory.exists:
         gaps += memory.tell("remove-timer", subject=", ".join(kinds_gone))
     return Timer("removed" if changed_agents(done) else "unchanged", done_rows(done), rows, gaps)
 

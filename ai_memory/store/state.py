@@ -81,6 +81,16 @@ STATEMENTS: Mapping[str, str] = {
         SELECT :new_workspace, :new_project, :new_path, class, session, quote, cite, sha256, at_us FROM evidence
         WHERE workspace = :workspace AND project = :project AND path = :path
     """,
+    # A copy has the instant of its original; what the page rested on by itself has another.
+    "evidence-uncopied": """
+        DELETE FROM evidence WHERE workspace = :new_workspace AND project = :new_project AND path = :new_path
+        AND EXISTS (
+            SELECT 1 FROM evidence AS o
+            WHERE o.workspace = :workspace AND o.project = :project AND o.path = :path AND o.class = evidence.class
+            AND o.session = evidence.session AND o.cite = evidence.cite AND o.sha256 = evidence.sha256
+            AND o.at_us = evidence.at_us
+        )
+    """,
     "evidence-forgotten": """
         DELETE FROM evidence WHERE workspace = :workspace AND project = :project AND path = :path
     """,

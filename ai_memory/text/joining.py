@@ -1,15 +1,18 @@
 """Bodies of several pages as one: each under a heading of its own, what stands there already left out."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ai_memory.text.inline import scan_inline
 from ai_memory.text.outline import Block, Leaf, outline
 from ai_memory.text.plain import plain_line
 
 _BULLET = re.compile(r" {0,3}[-+*](?:[ \t]|$)")
 _NUMBER = re.compile(r" {0,3}[0-9]{1,9}[.)](?:[ \t]|$)")
 _QUOTE = re.compile(r" {0,3}>")
+_DEFINITION = re.compile(r" {0,3}\[([^\[\]\n]{1,200})\]:[ \t]*(.*)")
+_LABEL = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r"[ ]{0,3}#{1,6}")
 _DEEPEST = 6
@@ -74,13 +77,15 @@ def join_bodies(title: str, base: str, parts: Sequence[Part]) -> Joined:
     """
     newline = "\r\n" if "\r\n" in base else "\n"
     there = _pieces(base, title)
-    seen = {piece.key for piece in there if piece.form != "heading"}
+    taken = _definitions(there)
+    seen = {piece.key for piece in there}
     is_flat = not any(piece.form == "heading" for piece in there)
-    text, told = _closed(base.rstrip(), newline), []
+    text, told, is_changed = _closed(base.rstrip(), newline), [], False
     for part in parts:
         pieces = _pieces(part.body, part.title)
+        _relabel(pieces, taken)
         repeated = _leave_out(pieces, seen)
-        seen |= {piece.key for piece in pieces if piece.form != "heading"}
+        seen |= {piece.key for piece in pieces}
         kept = [piece for piece in pieces if piece.is_kept]
         blocks = sum(piece.form != "heading" for piece in kept)
         told.append(JoinedPart(blocks, repeated))
@@ -93,7 +98,8 @@ def join_bodies(title: str, base: str, parts: Sequence[Part]) -> Joined:
         head = [] if is_whole else [f"## {part.title}"]
         section = _closed("\n\n".join([*head, _text(kept, shift)]), "\n").replace("\n", newline)
         text = f"{text}{newline * 2}{section}" if text else section
-    return Joined(f"{text}{newline}" if any(one.added for one in told) else base, tuple(told))
+        is_changed = True
+    return Joined(f"{text}{newline}" if is_changed else base, tuple(told))
 
 
 def _closed(text: str, newline: str) -> str:
@@ -152,25 +158,87 @@ def _form(block: Block, line: str) -> str:
     return "inner"
 
 
-def _leave_out(pieces: Sequence[_Piece], seen: set[tuple[str, ...]]) -> int:
-    """Mark what need not be said again; how many blocks that are."""
+# --- labels of links and footnotes ---
+
+
+def _definitions(pieces: Sequence[_Piece]) -> dict[str, str]:
+    """What each label leads to: `[1]: ../a.md`, `[^why]: Since then.` The first of two counts."""
+    found: dict[str, str] = {}
     for piece in pieces:
-        piece.is_kept = piece.form == "heading" or piece.key not in seen
+        for line in piece.text.split("\n") if piece.form != "code" else ():
+            if told := _DEFINITION.match(line):
+                found.setdefault(_plain_label(told[1]), told[2].strip())
+    return found
+
+
+def _relabel(pieces: Sequence[_Piece], taken: dict[str, str]) -> None:
+    """Give labels another name that lead elsewhere in what stands there already; `taken` learns the new ones."""
+    own = _definitions(pieces)
+    names = {}
+    for label, leads_to in own.items():
+        new, number = label, 1
+        while taken.get(new, leads_to) != leads_to or (new != label and new in own):
+            number += 1
+            new = f"{label}-{number}"
+        taken[new] = leads_to
+        if new != label:
+            names[label] = new
+    for piece in pieces if names else ():
+        if piece.form != "code":
+            piece.text = _with_labels(piece.text, names)
+
+
+def _with_labels(text: str, names: Mapping[str, str]) -> str:
+    """The text with those labels; code keeps its letters, and the words of a link that is only a label stay."""
+    made, at = [], 0
+    for start, end in (*scan_inline(text).code, (len(text), len(text))):
+        made.append(_LABEL.sub(lambda found: _renamed(found, names), text[at:start]))
+        made.append(text[start:end])
+        at = end
+    return "".join(made)
+
+
+def _renamed(found: "re.Match[str]", names: Mapping[str, str]) -> str:
+    new = names.get(_plain_label(found[1]))
+    text, behind = found.string, found.string[found.end() : found.end() + 1]
+    if new is None or behind == "(":
+        return found[0]
+    before = text[found.start() - 1] if found.start() else ""
+    if before == "[":  # of a wikilink
+        return found[0]
+    is_target = before == "]"
+    if found[1].startswith("^") or is_target or behind == ":":
+        return f"[{new}]"
+    return found[0] if behind == "[" else f"{found[0]}[{new}]"
+
+
+def _plain_label(label: str) -> str:
+    return " ".join(label.split()).casefold()
+
+
+# --- what is said already ---
+
+
+def _leave_out(pieces: Sequence[_Piece], seen: set[tuple[str, ...]]) -> int:
+    """Mark what need not be said again; how many blocks that are. A heading goes with all that stands beneath it."""
+    for piece in pieces:
+        piece.is_kept = piece.key not in seen
     for at, piece in reversed(list(enumerate(pieces))):
         if piece.introduces and not piece.is_kept:
             piece.is_kept = any(one.is_kept for one in _introduced(pieces, at))
-    repeated = sum(not piece.is_kept for piece in pieces)
+    repeated = sum(not piece.is_kept for piece in pieces if piece.form != "heading")
     for at, piece in enumerate(pieces):
         if piece.form == "heading":
-            section = list(_section(pieces, at))
-            piece.is_kept = any(one.is_kept for one in section if one.form != "heading") or not section
+            blocks = [one.is_kept for one in _section(pieces, at) if one.form != "heading"]
+            piece.is_kept = any(blocks) if blocks else piece.is_kept
     return repeated
 
 
 def _introduced(pieces: Sequence[_Piece], at: int) -> Iterator[_Piece]:
     """The piece behind it, and the rest of that list."""
-    for number, piece in enumerate(pieces[at + 1 :]):
-        if piece.form == "heading" or (number and piece.form != "bullet"):
+    for number in range(at + 1, len(pieces)):
+        piece = pieces[number]
+        if piece.form == "heading" or (number > at + 1 and piece.form != "bullet"):
             return
         yield piece
         if piece.form != "bullet":
@@ -179,10 +247,10 @@ def _introduced(pieces: Sequence[_Piece], at: int) -> Iterator[_Piece]:
 
 def _section(pieces: Sequence[_Piece], at: int) -> Iterator[_Piece]:
     """All beneath a heading."""
-    for piece in pieces[at + 1 :]:
-        if piece.form == "heading" and piece.level <= pieces[at].level:
+    for number in range(at + 1, len(pieces)):
+        if pieces[number].form == "heading" and pieces[number].level <= pieces[at].level:
             return
-        yield piece
+        yield pieces[number]
 
 
 def _text(pieces: Sequence[_Piece], shift: int) -> str:

@@ -123,7 +123,7 @@ def write(plan: FilePlan, crontab: Crontab, data_dir: DataDir, *, clock: Clock, 
 
 def _write(plan: FilePlan, crontab: Crontab, data_dir: DataDir, clock: Clock, step: files.Step) -> None:
     is_known = plan.former is not None and plan.former.is_as_left(plan.before)
-    if plan.before is not None and not is_known:
+    if plan.before is not None and not is_known and data_dir.root.is_dir():
         wired.keep_backup(data_dir, NAME, plan.before, at_us=clock())
         step("backup")
     record = plan.record or plan.former

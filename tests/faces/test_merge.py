@@ -136,6 +136,25 @@ def test_what_stands_behind_the_sources_stands_behind_the_page(shop: Room) -> No
     assert (rule["path"], rule["confidence"]["sessions"]) == ("_rules/all.md", 1)
 
 
+def test_evidence_goes_back_with_an_undo_and_comes_again_with_another(shop: Room) -> None:
+    other = "0a0b0c0d-1111-4222-8333-444455556666"
+    shop.work()
+    shop.work(session=other)
+    for path, session in (("_rules/a.md", SESSION), ("_rules/b.md", other), ("_rules/b.md", SESSION)):
+        shop.ok("write-page", path, "-b", f"# Rule {path} {session}", "--session", session)
+
+    def sessions() -> int:
+        return {row["path"]: row["confidence"]["sessions"] for row in shop.json("briefing")["rules"]}["_rules/a.md"]
+
+    assert sessions() == 1
+    shop.ok("merge", "_rules/b.md", "--into", "_rules/a.md", "--confirm")
+    assert sessions() == 2
+    shop.ok("undo")
+    assert sessions() == 1
+    shop.ok("undo", shop.git("rev-parse", "HEAD").strip())
+    assert sessions() == 2
+
+
 def test_facts_handoffs_and_what_holds_no_longer_are_refused(shop: Room) -> None:
     fact = shop.json("record", "Deploys run on Thursdays")["facts"][0]["path"]
     handoff = shop.json("handoff", "begin", "-b", "Tax is left.")["handoffs"][0]["path"]

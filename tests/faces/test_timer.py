@@ -1,5 +1,6 @@
 """`maintain --install-timer` and `--remove-timer`: shown first, done with --apply, taken back byte for byte."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -160,6 +161,20 @@ def test_a_line_of_ours_that_cannot_be_reached_is_a_fault(room: Room, schedulers
     room.ok("maintain", "--install-timer", "cron", "--apply")
     schedulers.put("crontab", "echo you are not allowed >&2; exit 1")
     assert "not allowed" in room.json("maintain", "--remove-timer", "--apply", code=1)["error"]["message"]
+
+
+def test_a_timer_goes_after_its_memory_is_gone(
+    room: Room, schedulers: Schedulers, scratch_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on("linux", scratch_home, monkeypatch)
+    schedulers.tab.write_text(f"{THEIRS}\n")
+    for kind in ("cron", "systemd"):
+        room.ok("maintain", "--install-timer", kind, "--apply")
+    shutil.rmtree(room.data_dir)
+    room.ok("maintain", "--remove-timer", "--apply")
+    assert schedulers.tab.read_text() == f"{THEIRS}\n"
+    assert not list(scratch_home.rglob("ai-memory.*"))
+    assert not room.data_dir.exists()
 
 
 def test_flags_that_exclude_each_other_are_refused(room: Room, schedulers: Schedulers) -> None:

@@ -22,6 +22,7 @@ from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.operations import backup as backups
 from ai_memory.operations import forget_sweep, import_json, importing
 from ai_memory.operations.forget_sweep import swept, swept_words
+from ai_memory.operations.merging import merge
 from ai_memory.operations.purge import forget
 from ai_memory.operations.relocation import move_project, move_session, rename_project, rename_workspace
 from ai_memory.operations.reorg import reorg
@@ -156,6 +157,13 @@ def reorganise(memory: Memory) -> str | None:
     return reorg(memory, confirm=True).outcome
 
 
+def merge_two(memory: Memory) -> str | None:
+    """Two pages that others link to, at an instant that is the same in each run."""
+    still = Memory.open(memory.data_dir, caller=memory.caller, step=memory.step, clock=lambda: 1_800_000_000_000_000)
+    names = {"workspace": "default", "project": "crash"}
+    return merge(still, paths=("a.md", "notes/c.md"), into="notes/new.md", confirm=True, **names).outcome
+
+
 def import_many(memory: Memory) -> str | None:
     """The folder beside the data dir, in several commits."""
     importing.BATCH_PAGES = 4
@@ -214,6 +222,7 @@ RUNS: Mapping[str, Callable[[Memory], str | None]] = {
             rename_all,
             move_one,
             reorganise,
+            merge_two,
             import_many,
             import_records,
             begin_anew,

@@ -59,7 +59,7 @@ def kills(steps: tuple[str, ...], *, is_every: bool) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("is_every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "every"])
-@pytest.mark.parametrize("name", ["rename_all", "move_one", "reorganise", "take_edits"])
+@pytest.mark.parametrize("name", ["rename_all", "move_one", "reorganise", "take_edits", "merge_two"])
 def test_a_command_of_one_change_happened_whole_or_not_at_all(
     forge: Forge, begun: Path, name: str, is_every: bool
 ) -> None:
@@ -75,7 +75,7 @@ def test_a_command_of_one_change_happened_whole_or_not_at_all(
     if name == "rename_all":
         assert {path.split("/")[0] for path in after[0]} == {"work"}
     else:
-        assert name == "take_edits" or (SESSION, "default", "acme-shop") not in after[1]
+        assert name in ("take_edits", "merge_two") or (SESSION, "default", "acme-shop") not in after[1]
     for number, step in kills(outcome.steps, is_every=is_every).items():
         root = copy_of(begun, f"killed-{number}")
         assert forge.run(name, root, kill_at=number).status == KILLED

@@ -18,6 +18,7 @@ BLOCKS = [
     "Under\n---\n\nA line.",
     "# Top\n\nA line.",
     "***",
+    "# Nothing\n\n## beneath",
     "| a | b |\n|---|---|\n| 1 | 2 |",
 ]
 BODIES = st.lists(st.sampled_from(BLOCKS), max_size=6).map("\n\n".join)
@@ -78,3 +79,28 @@ def test_code_that_nobody_closed_takes_in_no_other_page() -> None:
 def test_line_ends_are_those_of_the_base() -> None:
     joined = join_bodies("T", "# T\r\n\r\nOne.\r\n", [Part("P", "Two.\n\nThree.\r\n")])
     assert joined.body == "# T\r\n\r\nOne.\r\n\r\n## P\r\n\r\nTwo.\r\n\r\nThree.\r\n"
+
+
+def test_a_label_that_leads_elsewhere_already_gets_another_name() -> None:
+    base = "See [one][1], [why] and a note[^n].\n\n[1]: a.md\n[why]: w.md\n[^n]: First.\n"
+    body = (
+        "See [two][1], [1], [Why], [why](x.md), `[1]`, [[1]] and a note[^n].\n\n[1]: b.md\n[why]: v.md\n[^n]: Second.\n"
+    )
+    joined = join_bodies("T", base, [Part("P", body)]).body
+    assert joined.removeprefix(base) == (
+        "\n## P\n\nSee [two][1-2], [1][1-2], [Why][why-2], [why](x.md), `[1]`, [[1]] and a note[^n-2].\n\n"
+        "[1-2]: b.md\n[why-2]: v.md\n[^n-2]: Second.\n"
+    )
+
+
+def test_a_label_that_leads_to_the_same_place_keeps_its_name() -> None:
+    base = "See [one][1].\n\n[1]: a.md\n"
+    joined = join_bodies("T", base, [Part("P", "Also [one][1].\n\n[1]: a.md\n")]).body
+    assert joined == f"{base}\n## P\n\nAlso [one][1].\n"
+
+
+def test_labels_of_three_bodies_lead_where_each_of_them_says() -> None:
+    parts = [Part(f"P{number}", f"[x][1]\n\n[1]: {number}.md\n") for number in range(3)]
+    joined = join_bodies("T", "", parts).body
+    assert [line for line in joined.splitlines() if line.endswith(".md")] == ["[1]: 0.md", "[1-2]: 1.md", "[1-3]: 2.md"]
+    assert [line for line in joined.splitlines() if line.startswith("[x]")] == ["[x][1]", "[x][1-2]", "[x][1-3]"]
