@@ -11,8 +11,7 @@ from ai_memory.cli.call import Call, say
 from ai_memory.cli.display import shown
 from ai_memory.cli.invoke import escaped
 from ai_memory.operations.answer import scope_line
-from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.read import Everywhere
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.tail import Tail, TailRow, tail_json, tail_text
 
 if TYPE_CHECKING:

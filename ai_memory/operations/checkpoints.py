@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import Page, PageRef, Scope
-from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.history import HANDOFF_BACK, Rows, Skipped
 from ai_memory.operations.log import by_whom
 from ai_memory.operations.page_state import carry_state, follow_merge, forget_state
-from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.unscoped import resolve_for, resolve_if_told

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ai_memory.errors import MemoryFault
 from ai_memory.model import Scope
 from ai_memory.operations.configured import configured
-from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.read import Everywhere
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.unscoped import resolve_for
 from ai_memory.operations.vector_state import EncoderRow, encoder_row, vector_state

@@ -13,10 +13,9 @@ from ai_memory import __version__
 from ai_memory.errors import NotFound, StoreFault, UsageFault
 from ai_memory.model import Scope
 from ai_memory.operations.cleaning import refuse_secrets
-from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.named_paths import named_path
-from ai_memory.operations.read import Everywhere
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.unscoped import resolve_for
 from ai_memory.store.addresses import is_ours, meta_project

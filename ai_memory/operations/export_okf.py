@@ -10,9 +10,8 @@ from ai_memory.errors import MemoryFault, NotFound
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import refuse_secrets
 from ai_memory.operations.export import new_folder, write_folder
-from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.looking import look_around
-from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import EVERYTHING
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.unscoped import resolve_for

@@ -38,3 +38,7 @@ class Field:
 Workspace = Annotated[str | None, Field("another workspace")]
 ProjectName = Annotated[str | None, Field("another project")]
 Limit = Annotated[int, Field("rows at most", ge=1, le=100, aliases=("n", "top_k"), flags=("-n", "--limit"))]
+Tier = Literal["working", "episodic", "semantic", "procedural"]
+Everywhere = Annotated[
+    bool, Field("all projects of all workspaces", aliases=("global",), flags=("--all",), is_unlisted=True)
+]

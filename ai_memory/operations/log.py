@@ -9,8 +9,7 @@ from ai_memory.clock import LATEST_US, rfc3339
 from ai_memory.errors import UsageFault, echo
 from ai_memory.model import Scope
 from ai_memory.operations.event_words import subject_of
-from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.read import Everywhere
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.sessions import SessionName
 from ai_memory.operations.unscoped import resolve_for
 from ai_memory.store.span import Key, Span

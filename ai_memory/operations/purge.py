@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import NotFound, UsageFault
 from ai_memory.model import PageRef, Scope
-from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.field import Field, ProjectName, Tier, Workspace
 from ai_memory.operations.page_state import forget_state
-from ai_memory.operations.read import Tier
 from ai_memory.operations.relocating import SESSION_KEYS, pages_by_session
 from ai_memory.operations.rows import EVERYTHING, VERSION_SHOWN, Address, address, label_from
 from ai_memory.operations.scoping import locate, resolve

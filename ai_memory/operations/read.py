@@ -10,7 +10,7 @@ from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.budget import MaxBytes, shortened_rows
 from ai_memory.operations.configured import configured, stopwords
-from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
+from ai_memory.operations.field import Everywhere, Field, Limit, ProjectName, Tier, Workspace
 from ai_memory.operations.looking import look_around
 from ai_memory.operations.related import RelatedPage, around, related_lines
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, in_full, label, label_from, page_row
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
-Everywhere = Annotated[
-    bool, Field("all projects of all workspaces", aliases=("global",), flags=("--all",), is_unlisted=True)
-]
-Tier = Literal["working", "episodic", "semantic", "procedural"]
 MAX_RELATED = 50
 Sort = Literal["path", "-path", "updated", "-updated", "title", "-title"]
 

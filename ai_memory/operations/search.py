@@ -10,9 +10,8 @@ from ai_memory.errors import UsageFault
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.budget import MaxBytes
 from ai_memory.operations.configured import configured, stopwords, switches_of
-from ai_memory.operations.field import Field, Limit, ProjectName, Workspace
+from ai_memory.operations.field import Field, Limit, ProjectName, Tier, Workspace
 from ai_memory.operations.freshness import source_gaps
-from ai_memory.operations.read import Tier
 from ai_memory.operations.rows import Address, address, label_from
 from ai_memory.operations.search_explained import explained
 from ai_memory.operations.search_models import second_look, with_near

@@ -9,8 +9,7 @@ from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.hook_harnesses import KINDS
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.budget import MaxBytes, shortened_rows
-from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.read import Everywhere
+from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.unscoped import resolve_for, resolve_if_told
 from ai_memory.text.times import DAY_US, parse_moment
 

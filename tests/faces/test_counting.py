@@ -3,6 +3,8 @@
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -158,6 +160,48 @@ def test_many_files_ask_for_a_drain(shop: Room, monkeypatch: pytest.MonkeyPatch)
     for _ in range(4):
         hook_usage.put(str(shop.data_dir), {"v": 1})
     assert asked == [2, 3]
+
+
+WRITER = """
+import sys
+from ai_memory import hook_usage
+for number in range(200):
+    record = {"v": 1, "client": sys.argv[2], "face": "hook", "name": "hook:start", "bytes": 4}
+    assert hook_usage.put(sys.argv[1], record)
+"""
+
+
+def test_writers_at_once_and_a_drain_among_them_lose_no_count(shop: Room) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(shop.data_dir), client]) for client in ("codex", "zed")
+    ]
+    while any(writer.poll() is None for writer in writers):
+        add_up(memory_of(shop))
+    add_up(memory_of(shop))
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert sorted((row[1], row[3], row[4]) for row in rows(shop, "calls")) == [("codex", 200, 800), ("zed", 200, 800)]
+
+
+DYING_DRAIN = """
+import os, sys
+from ai_memory.capture.counting import add_up
+from ai_memory.model import Caller
+from ai_memory.paths import DataDir
+from ai_memory.store.memory import Memory
+from pathlib import Path
+memory = Memory.open(DataDir(Path(sys.argv[1])), caller=Caller(cwd=None, environ={}, home="/", face="drain"))
+add_up(memory, step=lambda name: os._exit(9) if name == sys.argv[2] else None)
+"""
+
+
+@pytest.mark.parametrize("step", ["usage-committed", "usage-removed"])
+def test_a_process_that_is_killed_there_is_finished_by_the_next(shop: Room, step: str) -> None:
+    for number in range(5):
+        leave(shop, at_us=NOW_US + number * 120_000_000, number=number, read=read_of())
+    done = subprocess.run([sys.executable, "-c", DYING_DRAIN, str(shop.data_dir), step], check=False)
+    assert done.returncode == 9
+    shop.drain()
+    assert (access(shop)["reads"], [row[3] for row in rows(shop, "calls") if row[1] == "codex"]) == (5, [5])
 
 
 # --- what the drain makes of it ---
