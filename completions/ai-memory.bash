@@ -113,7 +113,7 @@ _ai_memory() {
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine drop --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
-        "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
+        "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate unseen unused" -- "$cur")); return ;;
     esac
     case "$command" in
         "") words="search bench related read-page write-page edit-page append set move delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain lint curator record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;

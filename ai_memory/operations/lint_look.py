@@ -52,7 +52,7 @@ class Look:
             findings = list(run(ground, self.kinds))
             versions = {one.pages[0]: ground.heads[one.pages[0]].version for one in findings if one.mend}
             hidden = len(ground.hidden) if ground.place == (None, None) else 0
-            left = (f"{hidden} private projects were left out: name them",) if hidden else ()
+            left = (_left_out(hidden),) if hidden else ()
             gaps = (*ground.snapshot.gaps, *untold, *ground.gaps, *left)
             return Looked(ground.scope, findings, versions, told_findings(ground.state), len(ground.heads), gaps)
 
@@ -84,3 +84,9 @@ def opened(look: Look) -> Iterator[tuple[Ground, tuple[str, ...]]]:
             ),
             untold,
         )
+
+
+def _left_out(hidden: int) -> str:
+    if hidden == 1:
+        return "1 private project was left out: name it"
+    return f"{hidden} private projects were left out: name them"
