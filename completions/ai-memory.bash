@@ -46,9 +46,10 @@ _ai_memory() {
         "maintain --only") COMPREPLY=($(compgen -W "drain sources vectors sweep lint tidy backup" -- "$cur")); return ;;
         "maintain --install-timer") COMPREPLY=($(compgen -W "cron systemd launchd" -- "$cur")); return ;;
         "maintain --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
-        "lint --kind") COMPREPLY=($(compgen -W "secret injection_shaped self_echo feedback_flagged contradiction fact_conflict claim_gone broken_link dangling_cross_project_link duplicate_title near_duplicate unreadable empty oversized stale_slot pinned_expiring stale never_recalled orphan rule_suggestion" -- "$cur")); return ;;
+        "lint --kind") COMPREPLY=($(compgen -W "secret injection_shaped self_echo feedback_flagged contradiction fact_conflict claim_gone broken_link dangling_cross_project_link duplicate_title near_duplicate unreadable empty oversized stale_slot pinned_expiring stale cold_episodic never_recalled orphan rule_suggestion" -- "$cur")); return ;;
         "lint --severity") COMPREPLY=($(compgen -W "info warning error" -- "$cur")); return ;;
         "lint --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
+        "curator --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "record --kind") COMPREPLY=($(compgen -W "decision fact constraint failure correction procedure preference learning" -- "$cur")); return ;;
         "record --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "resolve --as") COMPREPLY=($(compgen -W "candidate supported needs_review contradicted superseded" -- "$cur")); return ;;
@@ -117,10 +118,10 @@ _ai_memory() {
         "quarantine retry --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "quarantine drop --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
         "config show --format") COMPREPLY=($(compgen -W "md json toon table" -- "$cur")); return ;;
-        "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate" -- "$cur")); return ;;
+        "review --reason") COMPREPLY=($(compgen -W "contradiction feedback overdue stale candidate needs_review near_duplicate unseen unused" -- "$cur")); return ;;
     esac
     case "$command" in
-        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain lint record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact size salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message cost init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
+        "") words="search bench related read-page write-page edit-page append set promote move merge delete-page forget purge-session purge-project rename-project rename-workspace move-project move-session reorg audit-contamination maintain lint curator record resolve feedback facts context digest timeline impact link unlink forget-sweep retention archive compact size salvage reset recent pages history diff blame restore-page checkpoints commit undo sessions session capture-turn backfill finalize-session list-projects where status briefing explore handoff message cost init doctor upgrade install-hooks install-mcp install-instructions self-routing install-skills uninstall backup-agents restore-agents backup restore export export-okf import source reindex embed path pause resume log logs quarantine config edit review tail setup demo hook drain mcp-bridge completions --version --data-dir --lock-timeout --json --help" ;;
         archive) words="list restore purge" ;;
         bench) words="retrieval self" ;;
         config) words="show get set unset path" ;;
@@ -152,6 +153,7 @@ _ai_memory() {
         "audit-contamination") words="--format --data-dir --lock-timeout --json --help" ;;
         "maintain") words="--only --force --dry-run --install-timer --remove-timer --apply --format --data-dir --lock-timeout --json --help" ;;
         "lint") words="--kind --severity --new --fix --write -n --limit --all --workspace --project --format --data-dir --lock-timeout --json --help" ;;
+        "curator") words="-n --limit --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "record") words="--kind --quote --cite --valid-from --valid-to --supersedes --entity --subject --predicate --object --verify-by --insist --mine --dry-run --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "resolve") words="--as --because --by --quote --cite --mine --workspace --project --format --data-dir --lock-timeout --json --help" ;;
         "feedback") words="-p --path --as --because --reason --version --workspace --project --data-dir --lock-timeout --json --help" ;;

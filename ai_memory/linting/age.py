@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from ai_memory.aging.retention import days_between
+from ai_memory.aging.weights import is_cut_down
 from ai_memory.linting.finding import Finding, Severity, command
-from ai_memory.linting.ground import PAST_KINDS, Ground, Head
+from ai_memory.linting.ground import PAST_KINDS, Ground, is_rule, is_slot
 from ai_memory.model import Tier
+from ai_memory.store.page_heads import PageHead
 from ai_memory.text.times import DAY_US
 
 USUAL_DAYS = 30.0
@@ -21,8 +24,7 @@ _NEVER_IDLE = frozenset({"rule", "slot", "fact", "preference"})
 
 def stale_days(ground: Ground) -> float:
     """The age in days from which on an episodic page that nobody read is stale."""
-    half_life = ground.config.decay.half_life_days.episodic
-    rate = 0.693147 / half_life if half_life > 0 else ground.config.decay.lambda_
+    rate = ground.scales.rates.fading(Tier.EPISODIC)
     return SHARE / rate if rate > 0 else USUAL_DAYS
 
 
@@ -34,10 +36,10 @@ def stale(ground: Ground) -> Iterator[Finding]:
         if (
             head.tier is Tier.EPISODIC
             and head.kind != "handoff"
-            and not head.is_pinned
+            and not head.pinned
             and age > days
             and not ground.read_of(head).reads
-            and not head.keys.get("compacted")
+            and not is_cut_down(head)
         ):
             yield Finding(
                 "stale",
@@ -49,10 +51,29 @@ def stale(ground: Ground) -> Iterator[Finding]:
             )
 
 
+def cold(ground: Ground) -> Iterator[Finding]:
+    """Pages that the next sweep takes away, the lightest first: weighed as the sweep weighs them."""
+    scales = ground.scales
+    for one in scales.cold(ground.heads.values()):
+        yield Finding(
+            "cold_episodic",
+            Severity.INFO,
+            "fell below the weight at which the sweep takes it away",
+            (one.page.ref,),
+            command("retention", "--explain", str(one.page.ref)),
+            figures={
+                "score": round(one.total, 4),
+                "threshold": scales.rates.cold_threshold,
+                "age_days": round(one.use.age_days, 2),
+                "access_count": one.use.reads,
+            },
+        )
+
+
 def slots(ground: Ground) -> Iterator[Finding]:
     """Slots that nobody renewed: every start tells them as what holds now."""
     for head in ground.live:
-        if not head.is_slot:
+        if not is_slot(head):
             continue
         most = FOCUS_DAYS if head.ref.path.rpartition("/")[2].removesuffix(".md") == FOCUS else SLOT_DAYS
         age = _days(ground, head)
@@ -70,7 +91,7 @@ def slots(ground: Ground) -> Iterator[Finding]:
 def pinned_expiring(ground: Ground) -> Iterator[Finding]:
     """Pages that are pinned and expire all the same: the date wins."""
     for head in ground.live:
-        if head.is_pinned and head.expires_at_us is not None:
+        if head.pinned and head.expires_at_us is not None:
             yield Finding(
                 "pinned_expiring",
                 Severity.WARNING,
@@ -90,7 +111,7 @@ def unrecalled(ground: Ground) -> Iterator[Finding]:
         if (
             head.tier in (Tier.SEMANTIC, Tier.PROCEDURAL)
             and head.kind not in PAST_KINDS | _NEVER_IDLE
-            and not (head.is_pinned or head.is_rule or head.is_slot)
+            and not (head.pinned or is_rule(head) or is_slot(head))
             and not access.reads
             and not access.shown
             and ground.now_us - head.updated_at_us >= UNRECALLED_US
@@ -104,6 +125,6 @@ def unrecalled(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def _days(ground: Ground, head: Head) -> float:
-    """Since it was last changed; a clock that was set back counts as no time."""
-    return max(0, ground.now_us - head.updated_at_us) / DAY_US
+def _days(ground: Ground, page: PageHead) -> float:
+    """Since it was last changed."""
+    return days_between(page.updated_at_us, ground.now_us)

@@ -1,18 +1,19 @@
 """What checks look at, each thing read once: one snapshot of the pages, and what `state.db` tells of their use."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ai_memory.aging.weights import Scales
 from ai_memory.config_table import Config
 from ai_memory.linting.marks import Marks, marks_of
-from ai_memory.model import PageRef, Project, Scope, Tier
+from ai_memory.model import PageRef, Project, Scope
 from ai_memory.store.addresses import NO_REPORT
 from ai_memory.store.fact_rows import FactRow, facts_of
-from ai_memory.store.feedback import Feedback, feedback
-from ai_memory.store.usage import NEVER, Access, accesses, recorded_since_us
+from ai_memory.store.page_heads import PageHead, page_heads
+from ai_memory.store.snapshot import Filter
+from ai_memory.store.usage import NEVER, Access, recorded_since_us
 from ai_memory.text.sanitize import NO_PATTERNS, OwnPatterns
 
 if TYPE_CHECKING:
@@ -23,14 +24,9 @@ PAST_KINDS = frozenset({"session", "handoff"})
 """They tell of the past: nobody is to mend them."""
 
 
-_HEADS = """
-    SELECT p.workspace, p.project, p.path, p.version, p.title, p.kind, p.tier, p.pinned, p.expires_at_us,
-        p.updated_at_us, p.superseded, p.fault, p.frontmatter
-    FROM pages AS p WHERE {here} ORDER BY p.workspace, p.project, p.path
-"""
 _TEXTS = """
     SELECT p.workspace, p.project, p.path, p.text, p.body_start FROM pages AS p
-    WHERE {here} ORDER BY p.workspace, p.project, p.path
+    WHERE {wanted} ORDER BY p.workspace, p.project, p.path
 """
 _ANOTHER = f"""
     FROM links AS l JOIN pages AS p ON p.id = l.source_id
@@ -40,39 +36,12 @@ _LINKED = f"SELECT DISTINCT l.workspace, l.project, l.path {_ANOTHER}"
 _LINKING = f"SELECT DISTINCT p.workspace, p.project, p.path {_ANOTHER}"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """One page without its text."""
+def is_rule(page: PageHead) -> bool:
+    return page.kind == "rule" or page.ref.path.startswith("_rules/")
 
-    ref: PageRef
-    version: str
-    title: str
-    kind: str
-    tier: Tier
-    is_pinned: bool
-    expires_at_us: int | None
-    updated_at_us: int
-    is_superseded: bool
-    fault: str
-    frontmatter: str
-    """As JSON."""
 
-    @property
-    def keys(self) -> Mapping[str, object]:
-        found = json.loads(self.frontmatter)
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def place(self) -> tuple[str, str]:
-        return self.ref.workspace, self.ref.project
-
-    @property
-    def is_rule(self) -> bool:
-        return self.kind == "rule" or self.ref.path.startswith("_rules/")
-
-    @property
-    def is_slot(self) -> bool:
-        return self.kind == "slot" or self.ref.path.startswith("_slots/")
+def is_slot(page: PageHead) -> bool:
+    return page.kind == "slot" or page.ref.path.startswith("_slots/")
 
 
 def no_progress(_: int, __: int) -> None:
@@ -106,30 +75,26 @@ class Ground:
         here = (self.scope.workspace, self.scope.project) if self.scope is not None else None
         return self.snapshot.private_projects() - {here, self.place}
 
-    @cached_property
-    def heads(self) -> Mapping[PageRef, Head]:
-        """Every page that is looked at, by address. Reports of earlier looks are none."""
-        rows = self.snapshot.index.execute(_HEADS.format(here=self.here), self.parameters)
-        return {head.ref: head for row in rows if (head := _head(row)).place not in self.hidden}
+    @property
+    def wanted(self) -> Filter:
+        """The pages that are looked at. Reports of earlier looks are none."""
+        return Filter(*self.place, no_reports=True)
 
     @cached_property
-    def live(self) -> tuple[Head, ...]:
+    def heads(self) -> Mapping[PageRef, PageHead]:
+        """Every page that is looked at, by address."""
+        found = page_heads(self.snapshot.index, self.wanted)
+        return {page.ref: page for page in found if (page.ref.workspace, page.ref.project) not in self.hidden}
+
+    @cached_property
+    def live(self) -> tuple[PageHead, ...]:
         """Those that no other page replaced."""
-        return tuple(head for head in self.heads.values() if not head.is_superseded)
+        return tuple(page for page in self.heads.values() if not page.superseded)
 
     @cached_property
-    def lasting(self) -> tuple[Head, ...]:
+    def lasting(self) -> tuple[PageHead, ...]:
         """Those of them that tell of more than one session."""
-        return tuple(head for head in self.live if head.kind not in PAST_KINDS)
-
-    @property
-    def here(self) -> str:
-        """Conditions over `pages AS p`, for `parameters`."""
-        return f"(?1 IS NULL OR p.workspace = ?1) AND (?2 IS NULL OR p.project = ?2) AND {NO_REPORT}"
-
-    @property
-    def parameters(self) -> tuple[str | None, str | None]:
-        return self.place
+        return tuple(page for page in self.live if page.kind not in PAST_KINDS)
 
     @cached_property
     def marks(self) -> Mapping[PageRef, Marks]:
@@ -138,7 +103,9 @@ class Ground:
 
     def _marks(self) -> Iterator[tuple[PageRef, Marks]]:
         done, whole, is_slow = 0, len(self.heads), False
-        for *address, text, body_start in self.snapshot.index.execute(_TEXTS.format(here=self.here), self.parameters):
+        conditions, parameters = self.wanted.sql()
+        rows = self.snapshot.index.execute(_TEXTS.format(wanted=conditions), parameters)
+        for *address, text, body_start in rows:
             ref = PageRef(*address)
             if ref not in self.heads:
                 continue
@@ -169,7 +136,7 @@ class Ground:
     @cached_property
     def places(self) -> tuple[tuple[str, str], ...]:
         """Workspace and project of what is looked at."""
-        return tuple(dict.fromkeys(head.place for head in self.heads.values()))
+        return tuple(dict.fromkeys((ref.workspace, ref.project) for ref in self.heads))
 
     @cached_property
     def facts(self) -> tuple[FactRow, ...]:
@@ -178,42 +145,21 @@ class Ground:
         return tuple(row for row in rows if not row.fact.standing.is_terminal)
 
     @cached_property
-    def reads(self) -> Mapping[PageRef, Access]:
-        return accesses(self.state, *self.place)
+    def scales(self) -> Scales:
+        """What weighs pages: how often each was read, what was said of it."""
+        return Scales.of(self.state, self.config, now_us=self.now_us)
 
-    def read_of(self, head: Head) -> Access:
+    def read_of(self, page: PageHead) -> Access:
         """How often the page was read."""
-        return self.reads.get(head.ref, NEVER)
+        return self.scales.read.get(page.ref, NEVER)
 
     @cached_property
     def reads_since_us(self) -> int | None:
         """Since when reads are recorded; None: not at all."""
         return recorded_since_us(self.state)
 
-    @cached_property
-    def said(self) -> Mapping[PageRef, list[Feedback]]:
-        """Feedback by page, oldest first."""
-        return feedback(self.state, *self.place)
-
     @property
     def root(self) -> str | None:
         """The caller's checkout, where its project is looked at."""
         scope = self.scope
         return scope.root if scope is not None and (scope.workspace, scope.project) in self.places else None
-
-
-def _head(row: tuple[object, ...]) -> Head:
-    expires = row[8]
-    return Head(
-        ref=PageRef(str(row[0]), str(row[1]), str(row[2])),
-        version=str(row[3]),
-        title=str(row[4]),
-        kind=str(row[5]),
-        tier=Tier(str(row[6])),
-        is_pinned=bool(row[7]),
-        expires_at_us=None if expires is None else int(str(expires)),
-        updated_at_us=int(str(row[9])),
-        is_superseded=bool(row[10]),
-        fault=str(row[11]),
-        frontmatter=str(row[12]),
-    )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ai_memory.linting.finding import Finding, Mend, Severity, command
-from ai_memory.linting.ground import PAST_KINDS, Ground
+from ai_memory.linting.ground import PAST_KINDS, Ground, is_rule, is_slot
 from ai_memory.model import PageRef
 from ai_memory.store.addresses import NO_REPORT
 from ai_memory.text.names import is_page_path, slug
@@ -13,7 +13,7 @@ _BROKEN = """
     SELECT p.workspace, p.project, p.path, l.workspace, l.project, l.path FROM links AS l
     JOIN pages AS p ON p.id = l.source_id
     LEFT JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path
-    WHERE t.id IS NULL AND NOT p.superseded AND p.kind NOT IN ('session', 'handoff') AND {here}
+    WHERE t.id IS NULL AND NOT p.superseded AND p.kind NOT IN ('session', 'handoff') AND {wanted}
     ORDER BY p.workspace, p.project, p.path, l.workspace, l.project, l.path
 """
 _NAMES = f"""
@@ -33,7 +33,7 @@ def broken(ground: Ground) -> Iterator[Finding]:
         for target in targets:
             is_here = (source.workspace, source.project) == (target.workspace, target.project)
             meant = names.meant(source, target)
-            can_mend = meant is not None and not ground.heads[source].is_pinned
+            can_mend = meant is not None and not ground.heads[source].pinned
             place = ("--project", source.project, "--workspace", source.workspace)
             kind = "broken_link" if is_here else "dangling_cross_project_link"
             told = target.path if is_here else str(target)
@@ -52,7 +52,8 @@ def broken(ground: Ground) -> Iterator[Finding]:
 
 def _dangling(ground: Ground) -> Mapping[PageRef, list[PageRef]]:
     found: dict[PageRef, list[PageRef]] = {}
-    for row in ground.snapshot.index.execute(_BROKEN.format(here=ground.here), ground.parameters):
+    conditions, parameters = ground.wanted.sql()
+    for row in ground.snapshot.index.execute(_BROKEN.format(wanted=conditions), parameters):
         source, target = PageRef(*row[:3]), PageRef(*row[3:])
         if source in ground.heads and is_page_path(target.path):
             found.setdefault(source, []).append(target)
@@ -128,7 +129,7 @@ def orphans(ground: Ground) -> Iterator[Finding]:
     """Pages that link nowhere and that no page links to."""
     touched = ground.linked | ground.linking
     for head in ground.lasting:
-        if head.kind not in _ALONE and not (head.is_rule or head.is_slot or head.ref in touched):
+        if head.kind not in _ALONE and not (is_rule(head) or is_slot(head) or head.ref in touched):
             yield Finding(
                 "orphan",
                 Severity.INFO,

@@ -14,7 +14,7 @@ def secrets(ground: Ground) -> Iterator[Finding]:
             continue
         kinds = ", ".join(sorted(marks.secrets))
         place = ("--project", head.ref.project, "--workspace", head.ref.workspace)
-        mend = None if head.is_pinned else Mend.REDACT
+        mend = None if head.pinned else Mend.REDACT
         yield Finding(
             "secret",
             Severity.ERROR,

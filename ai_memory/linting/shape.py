@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ai_memory.linting.finding import Finding, Mend, Severity, command
-from ai_memory.linting.ground import PAST_KINDS, Ground, Head
+from ai_memory.linting.ground import PAST_KINDS, Ground, is_rule, is_slot
 from ai_memory.plainfile import open_plain
+from ai_memory.store.page_heads import PageHead
 from ai_memory.text.plain import clip, printable
 from ai_memory.text.sanitize import sanitize_line
 
@@ -28,7 +29,7 @@ def empty(ground: Ground) -> Iterator[Finding]:
     for head in ground.lasting:
         if head.kind == "fact" or not ground.marks[head.ref].is_empty:
             continue
-        is_nothing = not (head.is_pinned or head.is_rule or head.is_slot) and set(head.keys) <= _EMPTY_KEYS
+        is_nothing = not (head.pinned or is_rule(head) or is_slot(head)) and set(head.frontmatter) <= _EMPTY_KEYS
         if is_nothing and linked is None:
             linked = ground.linked
         yield Finding(
@@ -48,7 +49,7 @@ def oversized(ground: Ground) -> Iterator[Finding]:
         tokens = -(-size // BYTES_A_TOKEN)
         fix = command("edit", str(head.ref))
         figures = {"bytes": size, "tokens": tokens}
-        if head.is_rule and tokens > MOST_RULE_TOKENS:
+        if is_rule(head) and tokens > MOST_RULE_TOKENS:
             message = f"is a rule of more than {MOST_RULE_TOKENS:,} tokens: a start has no room for it"
             yield Finding("oversized", Severity.WARNING, message, (head.ref,), fix, figures=figures)
         elif size > MOST_BYTES and head.kind not in PAST_KINDS:
@@ -70,7 +71,7 @@ def rules(ground: Ground) -> Iterator[Finding]:
     told = _instructions(ground.root)
     here = (ground.scope.workspace, ground.scope.project) if ground.scope is not None and ground.root else None
     for head in ground.live:
-        if head.is_rule and not (head.place == here and _is_told(head, told)):
+        if is_rule(head) and not ((head.ref.workspace, head.ref.project) == here and _is_told(head, told)):
             yield Finding(
                 "rule_suggestion",
                 Severity.INFO,
@@ -80,7 +81,7 @@ def rules(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def _is_told(head: Head, instructions: str) -> bool:
+def _is_told(head: PageHead, instructions: str) -> bool:
     return head.ref.path.casefold() in instructions or _flat(head.title) in instructions
 
 

@@ -25,6 +25,7 @@ CHECKS: tuple[Check, ...] = (
     Check("slots", "slots", age.slots, ("stale_slot",)),
     Check("pins", "pins with a date", age.pinned_expiring, ("pinned_expiring",)),
     Check("stale", "sessions that nobody read", age.stale, ("stale",)),
+    Check("cold", "what the next sweep takes", age.cold, ("cold_episodic",)),
     Check("recall", "what is never found", age.unrecalled, ("never_recalled",)),
     Check("orphans", "pages without links", pointing.orphans, ("orphan",)),
     Check("rules", "rules for instruction files", shape.rules, ("rule_suggestion",)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ai_memory.aging.salience import flags
 from ai_memory.clock import rfc3339
 from ai_memory.linting.finding import Finding, Severity, command
 from ai_memory.linting.ground import Ground
@@ -9,7 +10,6 @@ from ai_memory.model import PageRef
 from ai_memory.search.staleness import stale_pages
 from ai_memory.store.addresses import NO_REPORT
 from ai_memory.store.fact_rows import rivals
-from ai_memory.store.feedback import Signal
 from ai_memory.store.snapshot import Filter
 from ai_memory.text.plain import clip, printable
 from ai_memory.text.sanitize import sanitize_line
@@ -36,11 +36,7 @@ _CONTRADICTIONS = f"""
 def flagged(ground: Ground) -> Iterator[Finding]:
     """Pages whose present version somebody called stale or wrong. A rewrite answers it."""
     for head in ground.live:
-        words = [
-            one
-            for one in ground.said.get(head.ref, ())
-            if one.version == head.version and one.signal in (Signal.STALE, Signal.WRONG)
-        ]
+        words = flags(ground.scales.said.get(head.ref, ()), head.version)
         if not words:
             continue
         last = words[-1]

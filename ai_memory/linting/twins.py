@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ai_memory.linting.finding import Finding, Severity, command
-from ai_memory.linting.ground import Ground, Head
+from ai_memory.linting.ground import Ground
+from ai_memory.store.page_heads import PageHead
 from ai_memory.text.plain import clip, plain_line, printable
 from ai_memory.text.sanitize import sanitize_line
 from ai_memory.text.shingles import bands, likeness
@@ -23,11 +24,11 @@ TITLE_BYTES = 80
 
 def titles(ground: Ground) -> Iterator[Finding]:
     """Pages of one project that have the same title, whatever its case."""
-    groups: dict[tuple[str, str, str], list[Head]] = {}
+    groups: dict[tuple[str, str, str], list[PageHead]] = {}
     for head in ground.lasting:
         title = " ".join(head.title.casefold().split())
         if title and head.kind != "fact":
-            groups.setdefault((*head.place, title), []).append(head)
+            groups.setdefault((head.ref.workspace, head.ref.project, title), []).append(head)
     for same in groups.values():
         if len(same) > 1:
             title = printable(clip(plain_line(sanitize_line(same[0].title)), TITLE_BYTES))
@@ -36,15 +37,15 @@ def titles(ground: Ground) -> Iterator[Finding]:
 
 def bodies(ground: Ground) -> Iterator[Finding]:
     """Pages of one project of which most runs of words are the same."""
-    by_place: dict[tuple[str, str], list[Head]] = {}
+    by_place: dict[tuple[str, str], list[PageHead]] = {}
     for head in ground.lasting:
         if head.kind != "fact" and len(ground.marks[head.ref].shingles) >= LEAST_RUNS:
-            by_place.setdefault(head.place, []).append(head)
+            by_place.setdefault((head.ref.workspace, head.ref.project), []).append(head)
     for heads in by_place.values():
         yield from _near(ground, heads)
 
 
-def _near(ground: Ground, heads: Sequence[Head]) -> Iterator[Finding]:
+def _near(ground: Ground, heads: Sequence[PageHead]) -> Iterator[Finding]:
     words = [ground.marks[head.ref].shingles for head in heads]
     leader = list(range(len(heads)))
     least: dict[int, float] = {}
@@ -71,7 +72,7 @@ def _near(ground: Ground, heads: Sequence[Head]) -> Iterator[Finding]:
     for one, other in pairs[:MOST_PAIRS]:
         if first(one) != first(other) and (share := likeness(words[one], words[other])) >= NEAR:
             join(one, other, share)
-    groups: dict[int, list[Head]] = {}
+    groups: dict[int, list[PageHead]] = {}
     for number, head in enumerate(heads):
         groups.setdefault(first(number), []).append(head)
     for number, group in groups.items():
@@ -96,13 +97,13 @@ def _candidates(words: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[
     return sorted(shared, key=lambda pair: (-shared[pair], pair))
 
 
-def _others(group: Sequence[Head]) -> str:
+def _others(group: Sequence[PageHead]) -> str:
     return group[1].ref.path if len(group) == 2 else f"{len(group) - 1} other pages"
 
 
-def _group(kind: str, group: Sequence[Head], message: str, **figures: float) -> Finding:
+def _group(kind: str, group: Sequence[PageHead], message: str, **figures: float) -> Finding:
     """One finding for all pages of a group, the newest first: the others go into it."""
-    ordered = sorted(group, key=lambda head: (not head.is_pinned, -head.updated_at_us, head.ref))
+    ordered = sorted(group, key=lambda head: (not head.pinned, -head.updated_at_us, head.ref))
     names = [str(head.ref) for head in ordered[:MOST_NAMED]]
     fix = command("merge", *names, "--into", names[0])
     refs = tuple(sorted(head.ref for head in group))

@@ -105,7 +105,12 @@ def _lint(memory: "Memory", _: Config, progress: Progress) -> str:
         return "no pages"
     done = written(memory, progress)
     new = len(done.findings)
-    told = f"{new} new finding{'' if new == 1 else 's'}, {len(done.reports)} reports" if new else "nothing new"
+    reports = len(done.reports)
+    told = (
+        f"{new} new finding{'' if new == 1 else 's'}, {reports} report{'' if reports == 1 else 's'}"
+        if new
+        else "nothing new"
+    )
     return "; ".join((told, *done.gaps))
 
 

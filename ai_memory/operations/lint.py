@@ -1,26 +1,20 @@
 """What rots in the pages, how bad it is and what mends it; with `--fix`, the safe part of that done."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.config_table import Config
 from ai_memory.linting.finding import Finding, Severity
-from ai_memory.linting.ground import Ground
-from ai_memory.linting.table import KINDS, run
-from ai_memory.model import PageRef, Scope
-from ai_memory.operations.configured import configured
-from ai_memory.operations.field import Field
+from ai_memory.linting.table import KINDS
+from ai_memory.model import Scope
+from ai_memory.operations.field import Everywhere, Field
+from ai_memory.operations.lint_look import Look
 from ai_memory.operations.lint_mending import Mended, mend
 from ai_memory.operations.lint_report import Told, write_reports
-from ai_memory.operations.read import Everywhere
 from ai_memory.operations.rows import Address, address, label_from
 from ai_memory.operations.setup import no_progress
-from ai_memory.operations.unscoped import is_global, resolve_for
-from ai_memory.store.lint_findings import note_findings, told_findings
-from ai_memory.text.sanitize import OwnPatterns
+from ai_memory.store.lint_findings import note_findings
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
@@ -43,6 +37,7 @@ KindName = Literal[
     "stale_slot",
     "pinned_expiring",
     "stale",
+    "cold_episodic",
     "never_recalled",
     "orphan",
     "rule_suggestion",
@@ -113,7 +108,7 @@ def lint(
     """Find rot in pages: stale, broken, doubled, in conflict, secret; and what mends it."""
     kinds = tuple(kind or KINDS)
     is_over_all = everywhere or (memory.caller.face == "cli" and not (workspace or project))
-    look = _Look(memory, kinds, workspace, project, is_over_all, progress)
+    look = Look(memory, kinds, workspace, project, is_over_all, progress)
     found = look.run()
     done = Mended()
     if fix:
@@ -151,7 +146,7 @@ def lint(
 
 def written(memory: "Memory", progress: Callable[[int, int], None] = no_progress) -> Linted:
     """The duty: a look at all projects, private ones too, and a report in each that has news. Errors: as `writing`."""
-    found = _Look(memory, KINDS, None, None, True, progress, hides_private=False).run()
+    found = Look(memory, KINDS, None, None, True, progress, hides_private=False).run()
     wrote = write_reports(memory, found.findings, Told(found.told, memory.clock()))
     _remember(memory, found.findings)
     news = [one for one in found.findings if one.fingerprint not in found.told]
@@ -161,69 +156,6 @@ def written(memory: "Memory", progress: Callable[[int, int], None] = no_progress
     return Linted(
         None, rows, counts, len(found.findings), found.pages, reports=reports, gaps=(*found.gaps, *wrote.gaps)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What one look found."""
-
-    scope: Scope | None
-    findings: Sequence[Finding]
-    versions: dict[PageRef, str]
-    """Of the pages that may be mended, as they were read."""
-    told: dict[str, int]
-    pages: int
-    gaps: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Which pages are looked at, and for what."""
-
-    memory: "Memory"
-    kinds: tuple[str, ...]
-    workspace: str | None
-    project: str | None
-    is_over_all: bool
-    progress: Callable[[int, int], None]
-    hides_private: bool = True
-
-    def run(self) -> _Found:
-        with opened(self) as (ground, untold):
-            findings = list(run(ground, self.kinds))
-            versions = {one.pages[0]: ground.heads[one.pages[0]].version for one in findings if one.mend}
-            hidden = len(ground.hidden) if ground.place == (None, None) else 0
-            left = (f"{hidden} private projects were left out: name them",) if hidden else ()
-            gaps = (*ground.snapshot.gaps, *untold, *ground.gaps, *left)
-            return _Found(ground.scope, findings, versions, told_findings(ground.state), len(ground.heads), gaps)
-
-
-@contextmanager
-def opened(look: _Look) -> Iterator[tuple[Ground, tuple[str, ...]]]:
-    """What the checks look at, and what could not be told of the caller's project."""
-    memory = look.memory
-    config = configured(memory) or Config()
-    own = OwnPatterns(config.sanitize.extra_patterns, config.sanitize.allowlist)
-    with memory.reading() as snapshot, memory.state_reading() as state:
-        scope, untold = resolve_for(
-            memory, look.workspace, look.project, everywhere=look.is_over_all, snapshot=snapshot
-        )
-        is_over_all = look.is_over_all or is_global(scope, look.workspace, look.project)
-        place = (None, None) if is_over_all or scope is None else (scope.workspace, scope.project)
-        yield (
-            Ground(
-                snapshot=snapshot,
-                state=state,
-                config=config,
-                now_us=memory.clock(),
-                scope=scope,
-                place=place,
-                own=own,
-                hides_private=look.hides_private,
-                progress=look.progress,
-            ),
-            untold,
-        )
 
 
 def _remember(memory: "Memory", findings: Iterable[Finding]) -> None:

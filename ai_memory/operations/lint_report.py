@@ -70,13 +70,14 @@ def write_reports(memory: "Memory", findings: Sequence[Finding], told: Told) -> 
                 continue
             expected = before.version if before is not None else None
             pages.append(change.put(ref, report(own, told), expected_version=expected))
-            _drop_oldest(change, place)
+            _drop_oldest(change, ref)
     return Wrote(tuple(pages), tuple(gaps))
 
 
-def _drop_oldest(change: "Change", place: tuple[str, str]) -> None:
-    """Leave the newest reports; one that is pinned or was made a page of another kind stays."""
-    there = {ref for ref in change.pages_of(*place) if _REPORT.fullmatch(ref.path)}
+def _drop_oldest(change: "Change", newest: PageRef) -> None:
+    """Leave the last reports; one that is pinned or was made a page of another kind stays."""
+    pages = change.pages_of(newest.workspace, newest.project)
+    there = {ref for ref in pages if _REPORT.fullmatch(ref.path)} - {newest}
     for ref in sorted(there, reverse=True)[KEPT - 1 :]:
         page = change.page(ref)
         if page is not None and page.kind == LINT_KIND and not page.pinned:

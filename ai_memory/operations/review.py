@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.aging.salience import flags
 from ai_memory.clock import rfc3339
 from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.disuse import unseen, unused
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.said import told_against, version_now
 from ai_memory.operations.scoping import resolve
@@ -21,9 +22,20 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
 
-ReasonName = Literal["contradiction", "feedback", "overdue", "stale", "candidate", "needs_review", "near_duplicate"]
+ReasonName = Literal[
+    "contradiction",
+    "feedback",
+    "overdue",
+    "stale",
+    "candidate",
+    "needs_review",
+    "near_duplicate",
+    "unseen",
+    "unused",
+]
 REASONS: tuple[ReasonName, ...] = (
     *("contradiction", "feedback", "overdue", "stale", "candidate", "needs_review", "near_duplicate"),
+    *("unseen", "unused"),
 )
 """In the order in which they are put to a person: what misleads now comes before what only waits."""
 
@@ -95,7 +107,8 @@ def review(
     project: ProjectName = None,
 ) -> ReviewQueue:
     """List what a person should look at: facts that wait for review, what is overdue by its `verify_by`, what two pages
-    say against each other, what a reader called stale or wrong, what the repository left behind, what is said twice.
+    say against each other, what a reader called stale or wrong, what the repository left behind, what is said twice,
+    what nobody used for long.
     """
     now_us = memory.clock()
     with memory.reading() as snapshot:
@@ -111,6 +124,8 @@ def review(
             _stale(snapshot, scope),
             _waiting(facts),
             _said_twice(facts),
+            _because("unseen", unseen(memory, snapshot, scope, now_us)),
+            _because("unused", unused(memory, scope, facts, now_us)),
         ):
             for ref, one in found:
                 told.setdefault(ref, []).append(one)
@@ -190,6 +205,11 @@ def _said_twice(facts: list[StoredFact]) -> Told:
         if one.fact.holds.overlaps(other.fact.holds) and not was_weighed(one, other):
             detail = f"says nearly the same ({likeness:.0%} of the words): {other.fact.statement}"
             yield one.ref, ReviewReason("near_duplicate", detail, other.ref.path)
+
+
+def _because(name: ReasonName, found: Iterable[tuple[PageRef, str]]) -> Told:
+    for ref, detail in found:
+        yield ref, ReviewReason(name, detail)
 
 
 def _row(

@@ -10,7 +10,7 @@ from ai_memory.store.snapshot import Filter
 
 _HEADS = """
     SELECT p.workspace, p.project, p.path, p.version, p.title, p.kind, p.tier, p.pinned, p.expires_at_us,
-        p.updated_at_us, p.frontmatter, p.fault, length(CAST(p.text AS BLOB))
+        p.updated_at_us, p.frontmatter, p.fault, length(CAST(p.text AS BLOB)), p.superseded
     FROM pages AS p WHERE {conditions} ORDER BY p.workspace, p.project, p.path
 """
 
@@ -30,6 +30,7 @@ class PageHead:
     frontmatter: Mapping[str, object]
     fault: str
     size_bytes: int
+    superseded: bool
 
 
 def page_heads(index: Connection, wanted: Filter) -> Iterator[PageHead]:
@@ -49,6 +50,7 @@ def page_heads(index: Connection, wanted: Filter) -> Iterator[PageHead]:
                 frontmatter=json.loads(row[10]),
                 fault=row[11],
                 size_bytes=row[12],
+                superseded=bool(row[13]),
             )
         except (ValueError, TypeError) as fault:
             raise DatabaseError(f"malformed row of {row[2]!r:.80}") from fault
