@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault, NotFound, UsageFault, echo
 from ai_memory.model import Scope
 from ai_memory.plainfile import open_plain
-from ai_memory.text.facts import Evidence, EvidenceClass
+from ai_memory.text.admission import is_cut
+from ai_memory.text.facts import Evidence, EvidenceClass, Fact
 from ai_memory.text.stems import shared, stems
 
 if TYPE_CHECKING:
@@ -41,6 +43,23 @@ class Checked:
     note: str = ""
 
 
+def adds(evidence: Evidence, fact: Fact) -> bool:
+    """Whether it supports the fact by more than what was known when it began to wait: the prompt that it was taken
+    from, quoted once more, is no second witness."""
+    if not evidence.klass.supports:
+        return False
+    if evidence.session and evidence.quote:
+        return (evidence.session, evidence.at) not in [(one.session, one.at) for one in fact.evidence]
+    if evidence.cite == TERMINAL:
+        return True
+    return (evidence.cite, evidence.sha256) not in [(one.cite, one.sha256) for one in fact.evidence]
+
+
+def says_anew(evidence: Iterable[Evidence], fact: Fact) -> bool:
+    """Whether a person says something there that is not what the fact rests on already."""
+    return any(one.klass is EvidenceClass.DECLARED and adds(one, fact) for one in evidence)
+
+
 def quoted(memory: "Memory", scope: Scope, statement: str, quote: str) -> Checked:
     """A person's own words, found as they stand in a prompt that was captured in this project.
 
@@ -60,6 +79,10 @@ def quoted(memory: "Memory", scope: Scope, statement: str, quote: str) -> Checke
         )
     if shared(quote, statement) < LEAST_SHARED:
         raise UsageFault("the quote says nothing of the statement", hint="quote the words that it rests on")
+    if is_cut(quote, said.text):
+        raise UsageFault(
+            "the quote leaves out what denies it in the prompt", hint="quote the whole sentence, to the letter"
+        )
     found = Evidence(EvidenceClass.DECLARED, quote=quote, at=rfc3339(said.at_us), session=said.session)
     return Checked(found)
 
