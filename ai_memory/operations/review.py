@@ -226,8 +226,9 @@ def _row(
     if page is None:
         return None
     standing = page.frontmatter.get("standing")
-    said = ("", page.title, page.kind, standing if isinstance(standing, str) else "", rfc3339(page.updated_at_us))
-    return ReviewRow(*place, *said, page.version, tuple(reasons))
+    stands = standing if isinstance(standing, str) else ""
+    words = ("", page.title, page.kind, stands, rfc3339(page.updated_at_us))
+    return ReviewRow(*place, *words, page.version, tuple(reasons))
 
 
 def _named(ref: PageRef, scope: Scope) -> str:
