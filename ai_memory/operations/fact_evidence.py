@@ -31,8 +31,12 @@ TERMINAL = "terminal"
 
 _LINES = re.compile(r"(?P<path>.+?)(?:#L(?P<first>\d{1,7})(?:-L?(?P<last>\d{1,7}))?)?(?:@(?P<sha>[0-9a-f]{7,64}))?")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_COMMIT = re.compile(r"commit:([0-9a-f]{7,40})")
+_COMMIT = re.compile(r"commit:([0-9A-Fa-f]{7,40}|HEAD)")
 _OBSERVATION = re.compile(r"obs:([0-9A-Za-z-]{6,64})")
+_FORMS = (
+    ("commit:", "commit", "write commit:HEAD, or commit: and 7 digits or more of its id"),
+    ("obs:", "tool's answer", "write obs: and its id, or the last 6 letters of it: `ai-memory session ID` shows them"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,9 @@ def cited(memory: "Memory", scope: Scope, statement: str, cite: str) -> Checked:
         return _observed(memory, scope, statement, named[1])
     if named := _COMMIT.fullmatch(cite):
         return _committed(scope, statement, named[1])
+    for mark, what, form in _FORMS:
+        if cite.startswith(mark):
+            raise UsageFault(f"{echo(cite)} names no {what}", hint=form)
     return _in_file(memory, scope, statement, cite)
 
 
@@ -163,7 +170,7 @@ def _observed(memory: "Memory", scope: Scope, statement: str, name: str) -> Chec
 def _committed(scope: Scope, statement: str, name: str) -> Checked:
     from ai_memory.store.checkout import commit_of  # the git library
 
-    found = commit_of(_root(scope), name)
+    found = commit_of(_root(scope), name if name == "HEAD" else name.lower())
     if found is None:
         raise NotFound(f"this checkout has no commit {name}", hint="give at least 7 digits of a commit that is here")
     told = Evidence(EvidenceClass.OBSERVED, cite=f"commit:{found.id}", at=rfc3339(found.at_us))

@@ -173,6 +173,30 @@ def test_a_commit_counts_when_it_speaks_of_the_same(room: Room) -> None:
     assert "shares no words" in answer["gaps"][0]
 
 
+def test_the_commit_of_head_is_kept_by_its_id(room: Room) -> None:
+    git(room, "init", "-q", "-b", "main")
+    assert room.json("record", "The till counts in cents", "--cite", "commit:HEAD", code=3)["error"]["hint"]
+    (room.checkout / "till.py").write_text("CENTS = 1\n")
+    git(room, "add", "till.py")
+    git(room, "commit", "-q", "-m", "Let the till count in cents")
+    [evidence] = new(room, "The till counts in cents", "--cite", "commit:HEAD")["evidence"]
+    assert evidence["cite"] == f"commit:{git(room, 'rev-parse', 'HEAD')}"
+
+
+@pytest.mark.parametrize(
+    ("cite", "hint"),
+    [
+        ("commit:main", "7 digits"),
+        ("commit:abc", "7 digits"),
+        ("commit:HEAD~1", "commit:HEAD"),
+        ("obs:1", "ai-memory session"),
+        ("obs:*", "last 6 letters"),
+    ],
+)
+def test_a_citation_of_another_form_is_told_how_to_write_it(room: Room, cite: str, hint: str) -> None:
+    assert hint in room.json("record", "The till counts in cents", "--cite", cite, code=2)["error"]["hint"]
+
+
 def test_a_tools_answer_counts_and_a_prompt_does_not(room: Room) -> None:
     room.work()
     room.tell("post-tool-use", tool="Bash", input={"command": "pytest"}, output="2 workers deadlock on the ledger")
