@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ai_memory.errors import MemoryFault, UsageFault
+from ai_memory.search import numbers
 from ai_memory.text.facts import EvidenceClass, Fact, Standing, read_fact
 from ai_memory.text.page import ParsedPage, parse_leniently
 
@@ -52,6 +53,8 @@ class Rewriting:
         if after is None or _told(after) != _told(own) or not _declared(own) <= _declared(after):
             return own
         if self.before.frontmatter.get("expires_at") != self.after.frontmatter.get("expires_at"):
+            return own
+        if {*self.after.tags} & numbers.STANDING_AT_MOST.keys() - {*self.before.tags}:
             return own
         was_there = _holds(self.before.body, own)
         return own if was_there and not _holds(self.after.body, own) else None

@@ -88,6 +88,18 @@ def test_it_stays_in_its_room_and_says_what_is_left_out(shop: Room) -> None:
     assert f"And {part['omitted']} more:" in part["text"]
 
 
+def test_a_long_fact_makes_room_for_those_behind_it(shop: Room) -> None:
+    (shop.checkout / "long.md").write_text("always round the bill\n")
+    long = f"Always round the bill {'and again ' * 60}"
+    shop.ok("record", long, "--kind", "correction", "--cite", "long.md#L1")
+    assert shop.ok("digest", "--max-bytes", "700").startswith("nothing has room there")
+    keep(shop, "Deploys never run on Fridays but on Thursdays", QUOTE)
+    part = shop.json("digest", "--max-bytes", "700")
+    assert "Thursdays" in part["text"]
+    assert (len(part["facts"]), part["omitted"]) == (1, 1)
+    assert len(part["text"].encode()) <= 700
+
+
 def test_nothing_is_an_empty_block(room: Room) -> None:
     assert room.json("digest")["text"] == ""
     assert "no fact is supported here" in room.ok("digest")

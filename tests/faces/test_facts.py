@@ -519,6 +519,7 @@ def test_no_text_takes_a_persons_word_back(room: Room, word: dict[str, Any]) -> 
     assert room.run("edit-page", path, "--old", RULE, "--new", "Deploy on Fridays").exit_code == 2
     assert room.run("set", path, "--expires-at", "2020-01-01").exit_code == 2
     assert room.run("set", path, "--kind", "note").exit_code == 2
+    assert room.run("set", path, "--tag", "do-not-answer-from").exit_code == 2
     assert room.run("delete-page", path).exit_code == 1
     assert room.file(path).read_text() == text
     room.ok("edit-page", path, "--old", RULE, "--new", f"{RULE}\n\nSince the books are closed then.")
