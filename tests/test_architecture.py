@@ -19,7 +19,7 @@ PACKAGE = ROOT / "ai_memory"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
-        *("__init__", "errors", "clock", "paths", "model", "streams", "plainfile"),
+        *("__init__", "errors", "clock", "paths", "model", "streams", "plainfile", "patience"),
         *("scrub", "scrub_keys", "scrub_named", "scrub_flags", "scrub_shape", "scrub_values", "scrub_web"),
         *("patterns", "toml_text", "settings"),
         "config_table",

@@ -114,7 +114,7 @@ class Lookups:
 def _is_told(page: Page) -> bool:
     """Whether it may be told unasked: no fact that nobody looked at, or that was taken back."""
     fact = read_fact(page.frontmatter)
-    return fact is None or fact.standing in (Standing.SUPPORTED, Standing.CANDIDATE)
+    return fact is None or fact.standing is Standing.SUPPORTED
 
 
 def entries_of(page: Page, stamp: tuple[int, int], own: OwnPatterns) -> Iterator[Entry]:

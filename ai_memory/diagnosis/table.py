@@ -9,6 +9,7 @@ from ai_memory.diagnosis import (
     configured,
     contents,
     place,
+    read_again,
     sessions,
     switches,
     waiting,
@@ -44,6 +45,9 @@ CHECKS: tuple[Check, ...] = (
     Check("quarantine", "what could not be applied", waiting.quarantine, ("quarantine",)),
     Check("drain", "the last drain", waiting.last_drain, ("drain-failed",)),
     Check("upkeep", "the duties of maintain", waiting.upkeep, ("upkeep-failed",)),
+    Check(
+        "sources", "sources that are read again", read_again.sources, ("source-gone", "source-failed", "source-late")
+    ),
     Check("capture", "whether capture is on", configured.left_out, ("capture-off", "capture-owner", "paused")),
     Check("wiki", "the wiki's repository", contents.wiki, ("wiki-blocked", "wiki-damaged")),
     Check(

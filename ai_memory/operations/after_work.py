@@ -6,7 +6,7 @@ Runs in the drain's process, detached from any agent and without its lock, so no
 import os
 from typing import TYPE_CHECKING
 
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import LockBusy, MemoryFault
 from ai_memory.model import Caller
 from ai_memory.operations.maintain import DutyName, maintain
 from ai_memory.store.driver import Connection, DatabaseError
@@ -23,6 +23,8 @@ DAILY: tuple[DutyName, ...] = ("sweep", "lint")
 """Duties that a drain does by itself; the others are costly, or a person's wish."""
 TURNS = 20
 PAGES = 10
+TOKENS = 40_000
+"""Of what agents and tools said, as characters / 4: an agent may work for hours at one prompt."""
 
 
 def read_sources(data_dir: "DataDir") -> int:
@@ -38,10 +40,9 @@ def read_sources(data_dir: "DataDir") -> int:
             return 0
         from ai_memory.operations.sources import synced  # the writing side, and few have a source
 
-        with memory.maintaining_alone() as is_mine:
-            if not is_mine:
-                return 0
-            return len([synced(memory, one, _unseen) for one in wanted])
+        return len([synced(memory, one, _unseen) for one in wanted])
+    except LockBusy:
+        return 0  # another process reads them
     except (MemoryFault, DatabaseError, OSError) as fault:
         Log(data_dir.logs, "sources", memory.clock).error(str(fault).partition("\n")[0])
         return 0
@@ -79,7 +80,7 @@ def _is_early(memory: Memory, connection: Connection, one: Source, now_us: int) 
     """Whether a lot was done since a look that went well and is not of just now."""
     if one.fault or one.tried_at_us is None or now_us - one.tried_at_us < LEAST_US:
         return False
-    if is_worked_since(connection, one.tried_at_us, turns=TURNS):
+    if is_worked_since(connection, one.tried_at_us, turns=TURNS, chars=4 * TOKENS):
         return True
     with memory.reading() as snapshot:
         return len(snapshot.pages(since_us=one.tried_at_us, limit=PAGES).pages) == PAGES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.errors import NotFound, UsageFault, echo
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
-from ai_memory.operations.fact_guard import refuse_unproved
+from ai_memory.operations.fact_guard import refuse_loss, refuse_unproved
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.page_state import carry_feedback, carry_state, forget_state
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, address, label, page_row
@@ -215,9 +215,11 @@ def delete_page(
     scope, ref = locate(memory, path, workspace, project, write=True, leaves=True)
     memory.fresh(ref)
     with memory.reading() as snapshot:
-        is_known = memory.exists and (snapshot.page(ref) is not None or bool(snapshot.gaps))
+        present = snapshot.page(ref) if memory.exists else None
+        is_known = memory.exists and (present is not None or bool(snapshot.gaps))
     if not is_known:
         return DeletedPage(scope, (address(ref),), "absent", None, None)
+    refuse_loss(memory, present)
     with memory.writing(f"delete {ref.path}") as change:
         page = change.page(ref)
         if page is not None:

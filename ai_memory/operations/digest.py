@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 HEAD = "What holds in this project. What the person asks for now comes before it.\n\n"
 MAX_PINNED = 20
 TITLE_BYTES = 120
+MOST_MISSED = 8
+"""Facts in a row that are too long for the room that is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,11 @@ def digest(
         gaps = tuple(snapshot.gaps)
     source = f"{scope.workspace}/{scope.project}"
     told, named = _fitting(facts, pinned, source, max_bytes)
-    left = len(facts) - told + len(pinned) - named
+    left = len(facts) - len(told) + len(pinned) - named
     return Digest(
         scope,
-        _text(facts, pinned, source, told, named) if told or named else "",
-        tuple(fact.id for fact in facts[:told]),
+        _text(told, pinned[:named], source, left) if told or named else "",
+        tuple(fact.id for fact in told),
         tuple(page.ref.path for page in pinned[:named]),
         gaps,
         left,
@@ -72,25 +74,31 @@ def _pinned(snapshot: "Snapshot", scope: Scope, now_us: int) -> list[Page]:
     return [page for page in found if page.kind not in ("session", "handoff")]
 
 
-def _fitting(facts: list[Fact], pinned: list[Page], source: str, max_bytes: int) -> tuple[int, int]:
-    """How many facts, then how many pinned pages, have room."""
+def _fitting(facts: list[Fact], pinned: list[Page], source: str, max_bytes: int) -> tuple[list[Fact], int]:
+    """The facts, and how many pinned pages, that have room. A long one is passed over for those behind it."""
+    every = len(facts) + len(pinned)
 
-    def fits(told: int, named: int) -> bool:
-        return len(_text(facts, pinned, source, told, named).encode("utf-8", "replace")) <= max_bytes
+    def fits(told: list[Fact], named: int) -> bool:
+        text = _text(told, pinned[:named], source, every - len(told) - named)
+        return len(text.encode("utf-8", "replace")) <= max_bytes
 
-    told = named = 0
-    while told < len(facts) and fits(told + 1, 0):
-        told += 1
-    while told == len(facts) and named < len(pinned) and fits(told, named + 1):
+    told: list[Fact] = []
+    named = missed = 0
+    for fact in facts:
+        if fits([*told, fact], 0):
+            told.append(fact)
+            missed = 0
+        elif (missed := missed + 1) == MOST_MISSED:
+            break
+    while len(told) == len(facts) and named < len(pinned) and fits(told, named + 1):
         named += 1
     return told, named
 
 
-def _text(facts: list[Fact], pinned: list[Page], source: str, told: int, named: int) -> str:
-    parts = [*sections(facts[:told])]
+def _text(told: list[Fact], named: list[Page], source: str, left: int) -> str:
+    parts = [*sections(told)]
     if named:
-        parts.append("## Pinned pages\n\n" + "\n".join(map(_page_line, pinned[:named])))
-    left = len(facts) - told + len(pinned) - named
+        parts.append("## Pinned pages\n\n" + "\n".join(map(_page_line, named)))
     if left:
         parts.append(f"And {left} more: `ai-memory facts` lists facts, `ai-memory pages --pinned` pages.")
     return HEAD + fence("\n\n".join(parts), source=source)
@@ -103,4 +111,6 @@ def _page_line(page: Page) -> str:
 
 def digest_text(result: Digest) -> str:
     """The block as it stands."""
+    if not result.text and result.omitted:
+        return "nothing has room there: give --max-bytes more"
     return result.text or "no fact is supported here, and no page is pinned"

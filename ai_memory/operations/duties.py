@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ai_memory.config_table import Config
-from ai_memory.errors import MemoryFault
+from ai_memory.errors import LockBusy, MemoryFault
 from ai_memory.text.times import SECOND_US
 
 if TYPE_CHECKING:
@@ -73,7 +73,10 @@ def _sources(memory: "Memory", _: Config, progress: Progress) -> str:
     """Read the sources whose interval is over. Errors: MemoryFault naming those that could not be read whole."""
     from ai_memory.operations.sources import due, synced
 
-    rows = [synced(memory, one, progress) for one in due(memory)]
+    try:
+        rows = [synced(memory, one, progress) for one in due(memory)]
+    except LockBusy:
+        return "another process reads them"
     failed = [f"{row.name}: {row.fault}" for row in rows if row.fault]
     if failed:
         raise MemoryFault("; ".join(failed))

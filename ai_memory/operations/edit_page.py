@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.operations.cleaning import clean
+from ai_memory.operations.fact_guard import refuse_unproved
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.scoping import locate
 from ai_memory.operations.write import (
@@ -49,6 +50,7 @@ def edit_page(
         head = before.text[: len(before.text) - len(before.body)] if before.body else before.text
         given = head + _replaced(before.body, old, new, ref)
         check_size(given)
+        refuse_unproved(before, given, ref)
         text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)
     return written(memory, scope, ref, before, change, cleaned=[(given, text)])

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault, NotFound, UsageFault, echo
 from ai_memory.model import Scope
 from ai_memory.plainfile import open_plain
-from ai_memory.text.facts import Evidence, EvidenceClass
+from ai_memory.text.admission import is_cut
+from ai_memory.text.facts import Evidence, EvidenceClass, Fact
 from ai_memory.text.stems import shared, stems
 
 if TYPE_CHECKING:
@@ -29,8 +31,12 @@ TERMINAL = "terminal"
 
 _LINES = re.compile(r"(?P<path>.+?)(?:#L(?P<first>\d{1,7})(?:-L?(?P<last>\d{1,7}))?)?(?:@(?P<sha>[0-9a-f]{7,64}))?")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_COMMIT = re.compile(r"commit:([0-9a-f]{7,40})")
+_COMMIT = re.compile(r"commit:([0-9A-Fa-f]{7,40}|HEAD)")
 _OBSERVATION = re.compile(r"obs:([0-9A-Za-z-]{6,64})")
+_FORMS = (
+    ("commit:", "commit", "write commit:HEAD, or commit: and 7 digits or more of its id"),
+    ("obs:", "tool's answer", "write obs: and its id, or the last 6 letters of it: `ai-memory session ID` shows them"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,23 @@ class Checked:
 
     evidence: Evidence
     note: str = ""
+
+
+def adds(evidence: Evidence, fact: Fact) -> bool:
+    """Whether it supports the fact by more than what was known when it began to wait: the prompt that it was taken
+    from, quoted once more, is no second witness."""
+    if not evidence.klass.supports:
+        return False
+    if evidence.session and evidence.quote:
+        return (evidence.session, evidence.at) not in [(one.session, one.at) for one in fact.evidence]
+    if evidence.cite == TERMINAL:
+        return True
+    return (evidence.cite, evidence.sha256) not in [(one.cite, one.sha256) for one in fact.evidence]
+
+
+def says_anew(evidence: Iterable[Evidence], fact: Fact) -> bool:
+    """Whether a person says something there that is not what the fact rests on already."""
+    return any(one.klass is EvidenceClass.DECLARED and adds(one, fact) for one in evidence)
 
 
 def quoted(memory: "Memory", scope: Scope, statement: str, quote: str) -> Checked:
@@ -60,6 +83,10 @@ def quoted(memory: "Memory", scope: Scope, statement: str, quote: str) -> Checke
         )
     if shared(quote, statement) < LEAST_SHARED:
         raise UsageFault("the quote says nothing of the statement", hint="quote the words that it rests on")
+    if is_cut(quote, said.text):
+        raise UsageFault(
+            "the quote leaves out what denies it in the prompt", hint="quote the whole sentence, to the letter"
+        )
     found = Evidence(EvidenceClass.DECLARED, quote=quote, at=rfc3339(said.at_us), session=said.session)
     return Checked(found)
 
@@ -102,6 +129,9 @@ def cited(memory: "Memory", scope: Scope, statement: str, cite: str) -> Checked:
         return _observed(memory, scope, statement, named[1])
     if named := _COMMIT.fullmatch(cite):
         return _committed(scope, statement, named[1])
+    for mark, what, form in _FORMS:
+        if cite.startswith(mark):
+            raise UsageFault(f"{echo(cite)} names no {what}", hint=form)
     return _in_file(memory, scope, statement, cite)
 
 
@@ -140,7 +170,7 @@ def _observed(memory: "Memory", scope: Scope, statement: str, name: str) -> Chec
 def _committed(scope: Scope, statement: str, name: str) -> Checked:
     from ai_memory.store.checkout import commit_of  # the git library
 
-    found = commit_of(_root(scope), name)
+    found = commit_of(_root(scope), name if name == "HEAD" else name.lower())
     if found is None:
         raise NotFound(f"this checkout has no commit {name}", hint="give at least 7 digits of a commit that is here")
     told = Evidence(EvidenceClass.OBSERVED, cite=f"commit:{found.id}", at=rfc3339(found.at_us))

@@ -53,6 +53,8 @@ class FactRow:
     predicate: str
     object: str
     verify_by: str | None
+    disputed: str | None
+    """What somebody holds against it who could not prove it."""
     evidence: tuple[EvidenceRow, ...]
 
 
@@ -75,6 +77,7 @@ def fact_row(ref: PageRef, fact: Fact, at_us: int) -> FactRow:
         predicate=fact.predicate,
         object=fact.object,
         verify_by=moment(fact.verify_by_us),
+        disputed=fact.disputed or None,
         evidence=tuple(
             EvidenceRow(one.klass.value, one.quote, one.cite, one.at, one.session, one.sha256) for one in fact.evidence
         ),

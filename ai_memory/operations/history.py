@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault, NotFound, UsageFault, echo
 from ai_memory.model import PageRef, Scope
+from ai_memory.operations.fact_guard import refuse_undoing
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import locate
@@ -176,6 +177,13 @@ def named_version(memory: "Memory", wiki: "Wiki | None", ref: PageRef, name: str
         ) from fault
 
 
+def _last(wiki: "Wiki | None", ref: PageRef) -> "PageVersion | None":
+    """The newest version that has a text, also of a page that was deleted since."""
+    from ai_memory.store.history import versions  # as above
+
+    return next((one for one in versions(wiki, ref) if one.version is not None), None) if wiki is not None else None
+
+
 def _version_before(wiki: "Wiki", ref: PageRef, after: "PageVersion") -> "PageVersion | None":
     from ai_memory.store.history import versions  # as above
 
@@ -183,8 +191,10 @@ def _version_before(wiki: "Wiki", ref: PageRef, after: "PageVersion") -> "PageVe
     return next((older for one in found if one == after for older in islice(found, 1)), None)
 
 
-def _content(wiki: "Wiki", version: "PageVersion | None") -> bytes:
-    return wiki.blob(version.version) if version is not None and version.version is not None else b""
+def _content(wiki: "Wiki | None", version: "PageVersion | None") -> bytes:
+    if wiki is None or version is None or version.version is None:
+        return b""
+    return wiki.blob(version.version)
 
 
 def _unreadable(*contents: bytes) -> tuple[str, ...]:
@@ -249,6 +259,7 @@ def restore_page(
         return RestoredPage(scope, "listed", listed.versions, (), None, listed.gaps)
     with memory.past() as wiki:
         version = named_version(memory, wiki, ref, rev)
+        former, text = (_content(wiki, one).decode("utf-8", "replace") for one in (_last(wiki, ref), version))
     if version.version is None:
         raise MemoryFault(
             f"{ref} was deleted in {version.commit[:VERSION_SHOWN]}: there is no text to bring back",
@@ -256,6 +267,8 @@ def restore_page(
         )
     with memory.writing(f"restore {ref.path} from {version.version[:VERSION_SHOWN]}") as change:
         change.ensure_project(scope)
+        present = change.page(ref)
+        refuse_undoing(former if present is None else present.text, text, ref)
         ref = change.put_back(ref, version.version, expected_version=expected_version)
     page, gaps = memory.after_write(lambda snapshot: as_written(snapshot, change, ref), otherwise=change.page(ref))
     done = change.committed

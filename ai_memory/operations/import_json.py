@@ -4,15 +4,17 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.errors import MemoryFault, NotFound, UsageFault
+from ai_memory.errors import LockBusy, MemoryFault, NotFound, UsageFault
 from ai_memory.model import PageRef, Sanitized, Scope
 from ai_memory.operations.cleaning import clean, patterns
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.importing import some_lines
 from ai_memory.operations.json_folder import content_of, records_in
+from ai_memory.operations.meanwhile import look_again
 from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.record_pages import (
     Draft,
@@ -29,6 +31,7 @@ from ai_memory.operations.record_pages import (
 from ai_memory.operations.rows import VERSION_SHOWN
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
+from ai_memory.patience import NoAnswer, Patience
 from ai_memory.plainfile import open_plain
 from ai_memory.scrub import TooSlow
 from ai_memory.store.fact_rows import add_evidence
@@ -54,6 +57,8 @@ Outcome = Literal["created", "changed", "unchanged", "retired", "left"]
 OUTCOMES: tuple[Outcome, ...] = ("created", "changed", "unchanged", "retired", "left")
 
 LARGEST_MAPPING = 256 << 10
+STALLED_S = 60.0
+"""A file, or the list of all, that takes longer lies on a mount that is gone. 64 MB are parsed in a tenth of that."""
 MOST_WRITTEN = 64 << 20
 """Bytes of all pages of one run: they pass through the redo log at once."""
 
@@ -144,8 +149,27 @@ def taken_from(
     authoritative: bool,
     dry_run: bool = False,
 ) -> ImportedRecords:
-    """What one look at the folder wrote, or would. *Errors*: MemoryFault."""
-    return _Import(memory, scope, rules, folder, progress).run(authoritative=authoritative, dry_run=dry_run)
+    """What one look at the folder wrote, or would. *Errors*: MemoryFault; LockBusy while another process looks.
+
+    One look at a time: of two that read one folder, the earlier must not take back what the later one saw.
+    """
+
+    def look() -> ImportedRecords:
+        with Patience(STALLED_S) as patience:
+            one = _Import(memory, scope, rules, folder, progress, patience)
+            return one.run(authoritative=authoritative, dry_run=dry_run)
+
+    try:
+        if dry_run:
+            return look()
+        with memory.reading_records_alone() as is_mine:
+            if not is_mine:
+                raise LockBusy("another command reads records just now", hint="try again when it is done")
+            return look_again(look)
+    except NoAnswer as fault:
+        raise MemoryFault(
+            f"{fault}: nothing was written, nothing retired", hint="is it on a mount that is gone?"
+        ) from fault
 
 
 def folder_of_records(memory: "Memory", folder: Path) -> Path:
@@ -177,12 +201,21 @@ def mapping_text(file: Path) -> str:
 class _Import:
     """One run."""
 
-    def __init__(self, memory: "Memory", scope: Scope, rules: Mapping, root: Path, progress: Progress) -> None:
+    def __init__(
+        self,
+        memory: "Memory",
+        scope: Scope,
+        rules: Mapping,
+        root: Path,
+        progress: Progress,
+        patience: Patience,
+    ) -> None:
         self._memory = memory
         self._scope = scope
         self._rules = rules
         self._root = root
         self._progress = progress
+        self._patience = patience
         self._scrubber = Scrubber(*patterns(memory))
         self._now_us = memory.clock()
 
@@ -212,7 +245,8 @@ class _Import:
 
     def _read(self) -> _Snapshot:
         """Newest revisions first, then the mapping's choice: a newer one that is dropped does not revive an older."""
-        records = records_in(self._root, self._rules, self._progress)
+        apart = self._memory.data_dir.root.resolve()
+        records = records_in(self._root, self._rules, self._progress, patience=self._patience, apart=apart)
         said = _Snapshot(faults=records.faults)
         revisions: list[Revision] = []
         places: dict[int, str] = {}
@@ -268,7 +302,8 @@ class _Import:
         if self._rules.content_from is not None and name:
             source = self._rules.content_from
             try:
-                content = content_of(self._root, source.dir, name, source.max_bytes).decode("utf-8-sig")
+                wanted = partial(content_of, self._root, source.dir, name, source.max_bytes)
+                content = self._patience.ask(f"{source.dir}/{name}", wanted).decode("utf-8-sig")
             except UnicodeDecodeError as fault:
                 raise BadRecord(f"{source.dir}/{name} is not UTF-8") from fault
             except OSError as fault:

@@ -3,9 +3,11 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from ai_memory.patience import Patience
 from ai_memory.plainfile import open_plain
 from ai_memory.text.json_paths import FAN_OUT
 from ai_memory.text.json_strict import BadJson, read_json
@@ -42,18 +44,23 @@ class _TooMany(Exception):
     """A bound of the whole run was reached."""
 
 
-def records_in(root: Path, mapping: Mapping, progress: Callable[[int, int], None]) -> Records:
-    """Every record of every file, in the order of their names."""
+def records_in(
+    root: Path, mapping: Mapping, progress: Callable[[int, int], None], *, patience: Patience, apart: Path
+) -> Records:
+    """Every record of every file, in the order of their names. `apart` is a folder that is passed over: our own.
+
+    Errors: NoAnswer.
+    """
     records = Records()
-    files = _files(root, mapping, records)
+    files = patience.ask(str(root), lambda: _files(root, mapping, records, apart))
     budget = MOST_BYTES
     for number, file in enumerate(files, start=1):
         path = file.relative_to(root).as_posix().encode("utf-8", "replace").decode()
         try:
-            budget -= file.stat().st_size
+            budget -= patience.ask(path, file.stat).st_size
             if budget < 0:
                 raise _TooMany(f"{path}: all files together are larger than {MOST_BYTES >> 20} MB")
-            _take(file, path, mapping, records)
+            patience.ask(path, partial(_take, file, path, mapping, records))
         except _TooMany as fault:
             records.faults.append(str(fault))
             break
@@ -82,7 +89,7 @@ def content_of(root: Path, folder: str, name: str, most: int) -> bytes:
     return content
 
 
-def _files(root: Path, mapping: Mapping, records: Records) -> list[Path]:
+def _files(root: Path, mapping: Mapping, records: Records, apart: Path) -> list[Path]:
     """The files to read. What could hide one is a fault: a link, a folder that cannot be listed."""
     files: list[Path] = []
     skipped = root / mapping.content_from.dir if mapping.content_from and mapping.content_from.dir != "." else None
@@ -98,7 +105,11 @@ def _files(root: Path, mapping: Mapping, records: Records) -> list[Path]:
         folders[:] = sorted(
             name
             for name in folders
-            if not is_deepest and not name.startswith(".") and name not in links and place / name != skipped
+            if not is_deepest
+            and not name.startswith(".")
+            and name not in links
+            and place / name != skipped
+            and not (name == apart.name and (place / name).resolve() == apart)
         )
         for name in sorted(names):
             if name.startswith(".") or not name.lower().endswith(ENDINGS):
@@ -131,7 +142,10 @@ def _take_lines(opened: BinaryIO, path: str, records: Records) -> None:
     while line := opened.readline(LARGEST_LINE + 1):
         number += 1
         if len(line) > LARGEST_LINE:
-            raise BadJson(f"line {number} is longer than {LARGEST_LINE >> 20} MB")
+            records.faults.append(f"{path}, line {number}: it is longer than {LARGEST_LINE >> 20} MB")
+            while line and not line.endswith(b"\n"):
+                line = opened.readline(LARGEST_LINE)
+            continue
         if not line.strip():
             continue
         try:

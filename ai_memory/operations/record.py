@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.errors import Conflict, UsageFault, echo
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
-from ai_memory.operations.fact_evidence import Checked, cited, confirmed, quoted
+from ai_memory.operations.fact_evidence import Checked, cited, confirmed, quoted, says_anew
 from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.meanwhile import look_again
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.write import check_words, session_trailers
 from ai_memory.store.fact_rows import FactRow as StoredFact
@@ -102,12 +103,31 @@ def record(
     checked = _evidence(memory, where, given.statement, quote, cite, mine=mine)
     evidence = tuple(one.evidence for one in checked)
     fact = replace(given, evidence=evidence, standing=first_standing(evidence))
-    gaps = tuple(one.note for one in checked if one.note)
-    replaced = fresh_facts(memory, where, supersedes)
+    notes = tuple(one.note for one in checked if one.note)
+    ways = _Ways(notes, supersedes, insist=insist, is_trial=dry_run)
+    return look_again(lambda: _recorded(memory, where, fact, ways))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """How a checked fact is to be recorded."""
+
+    notes: tuple[str, ...]
+    supersedes: tuple[str, ...]
+    insist: bool
+    is_trial: bool
+
+
+def _recorded(memory: "Memory", where: Scope, fact: Fact, ways: _Ways) -> Recorded:
+    """Through the gate and into its page. Errors: Conflict, also where another command wrote meanwhile."""
+    gaps = ways.notes
+    named = fresh_facts(memory, where, ways.supersedes)
     with memory.reading() as snapshot:
         stored = facts_of(snapshot.index, where.workspace, where.project)
-    replaced += _borne_out(fact, stored, replaced)
-    why = _refused(fact, stored, replaced, insist=insist)
+    borne_out = _borne_out(fact, stored)
+    kept = [one for one in named if one not in borne_out and not _may_replace(memory, fact, one.fact)]
+    replaced = [*(one for one in named if one not in kept), *(one for one in borne_out if one not in named)]
+    why = _refused(fact, stored, [*replaced, *kept], insist=ways.insist)
     if why is not None:
         twins = tuple(fact_row(one.ref, one.fact, memory.clock()) for one in stored if one.fact.id == why.twin)
         return Recorded(where, "refused", twins, why.why, gaps=(*gaps, *_ways_on(memory, why.twin)))
@@ -117,13 +137,17 @@ def record(
         supersedes=tuple(one.fact.id for one in replaced),
     )
     ref = PageRef(where.workspace, where.project, fact_path(fact.statement, fact.id))
-    gaps += _contradictions(fact, stored, replaced)
+    gaps += _contradictions(fact, stored, [*replaced, *kept])
+    gaps += tuple(
+        f"{one.fact.id} is what a person said: it stands until they decide, and both wait in `ai-memory review`"
+        for one in kept
+    )
     closed = [(one, _closed(one, fact)) for one in replaced]
     now_us = memory.clock()
     rows = (fact_row(ref, fact, now_us), *(fact_row(one.ref, after, now_us) for one, after in closed))
-    if dry_run:
+    if ways.is_trial:
         return Recorded(where, "would_record", rows, gaps=gaps)
-    commit, notes = _written(memory, where, ref, fact, closed)
+    commit, notes = _written(memory, where, ref, fact, closed, against=[one.ref.path for one in kept])
     return Recorded(where, "recorded", rows, commit=commit, gaps=(*gaps, *notes))
 
 
@@ -171,7 +195,14 @@ def _evidence(
     return [*found, *(cited(memory, scope, statement, one) for one in cite)]
 
 
-def _borne_out(fact: Fact, stored: Sequence[StoredFact], replaced: Sequence[StoredFact]) -> list[StoredFact]:
+def _may_replace(memory: "Memory", fact: Fact, old: Fact) -> bool:
+    """Whether the new fact takes the place of the old one: what a person said gives way only to what a person says."""
+    if not old.is_word_of_person or says_anew(fact.evidence, old):
+        return True
+    return memory.caller.confirms(f"A person said so, do you replace it: {old.statement}")
+
+
+def _borne_out(fact: Fact, stored: Sequence[StoredFact]) -> list[StoredFact]:
     """What waits for review and was taken from the words that the new fact quotes: it gives way to it.
 
     Where the quote is a piece of it, the piece must say no less: `deploy on Fridays`, cut out of `never deploy on
@@ -182,7 +213,6 @@ def _borne_out(fact: Fact, stored: Sequence[StoredFact], replaced: Sequence[Stor
         one
         for one in stored
         if one.fact.standing is Standing.CANDIDATE
-        and one.ref not in [other.ref for other in replaced]
         and not differ(fact.statement, one.fact.statement)
         and any(_covers(quote, one.fact.statement) for quote in quotes)
     ]
@@ -243,10 +273,20 @@ def _closed(old: StoredFact, new: Fact) -> Fact:
 
 
 def _written(
-    memory: "Memory", scope: Scope, ref: PageRef, fact: Fact, closed: Sequence[tuple[StoredFact, Fact]]
+    memory: "Memory",
+    scope: Scope,
+    ref: PageRef,
+    fact: Fact,
+    closed: Sequence[tuple[StoredFact, Fact]],
+    *,
+    against: Sequence[str],
 ) -> tuple[str | None, tuple[str, ...]]:
-    """One commit: the new page, and those that it closes. Gives it, and what a person must decide."""
-    text = clean(memory, compose(frontmatter(fact), f"{fact.statement}\n"))
+    """One commit: the new page, and those that it closes. Gives it, and what a person must decide.
+
+    `against`: pages that it would have replaced, and only contradicts.
+    """
+    keys = frontmatter(fact) | {"relations": {"contradicts": list(against)} if against else None}
+    text = clean(memory, compose(keys, f"{fact.statement}\n"))
     with memory.writing(f"record {ref.path}", trailers=session_trailers(memory)) as change:
         change.ensure_project(scope)
         change.put(ref, text, create_only=True)

@@ -1,18 +1,20 @@
 """Saying how a statement stands: supported, in doubt, contradicted, or replaced by another one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets
-from ai_memory.operations.fact_evidence import TERMINAL, cited, confirmed, quoted
+from ai_memory.operations.fact_evidence import adds, cited, confirmed, quoted, says_anew
 from ai_memory.operations.fact_rows import FactRow, fact_line, fact_row, fresh_facts, named_fact, named_ref, path_named
 from ai_memory.operations.field import Field, ProjectName, Workspace
+from ai_memory.operations.meanwhile import look_again
 from ai_memory.operations.record import put_fact
 from ai_memory.operations.scoping import resolve as resolve_scope
 from ai_memory.operations.write import session_trailers
+from ai_memory.store.fact_rows import FactRow as StoredFact
 from ai_memory.store.fact_rows import add_evidence
 from ai_memory.text.facts import MAX_EVIDENCE, Evidence, Fact, Standing, moment, read_fact, read_interval
 from ai_memory.text.limits import check_line
@@ -42,7 +44,8 @@ class ResolvedPage:
 @dataclass(frozen=True, slots=True)
 class Resolution:
     scope: Scope
-    outcome: Literal["resolved", "unchanged"]
+    outcome: Literal["resolved", "disputed", "unchanged"]
+    """Disputed: it stands as before, since a person said it, and a person decides."""
     facts: tuple[FactRow, ...]
     pages: tuple[ResolvedPage, ...] = ()
     commit: str | None = None
@@ -66,19 +69,39 @@ def resolve(
     project: ProjectName = None,
 ) -> Resolution:
     """Say how a fact stands now. What is replaced or contradicted stays readable, with the time at which it ended.
-    `supported` needs a quote of the person or a citation. Any page may be superseded.
+    `supported` needs a quote or citation; what a person said, a quote of theirs, else it waits for them.
     """
     where = resolve_scope(memory, workspace, project, write=True)
     wanted = Standing(standing)
     why = _reason(memory, because)
     if by is not None and wanted is not Standing.SUPERSEDED:
         raise UsageFault("what holds in its place goes with superseded", hint="leave it out, or say superseded")
+    asked = _Asked(name, wanted, why, by, quote, cite, mine=mine)
+    return look_again(lambda: _resolution(memory, where, asked))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be said of which page."""
+
+    name: str
+    wanted: Standing
+    why: str
+    by: str | None
+    quote: str | None
+    cite: tuple[str, ...]
+    mine: bool
+
+
+def _resolution(memory: "Memory", where: Scope, asked: _Asked) -> Resolution:
+    """Looked up, checked, written. Errors: Conflict, also where another command wrote meanwhile."""
+    name, wanted, why = asked.name, asked.wanted, asked.why
     with memory.reading() as snapshot:
         is_fact = _is_fact(snapshot, where, name)
     page = None if is_fact else _fresh_page(memory, where, name)
     old = fresh_facts(memory, where, [name])[0] if page is None else None
     with memory.reading() as snapshot:
-        heir = _heir(snapshot, where, by, of=old.ref if old else page.ref if page else None) if by else None
+        heir = _heir(snapshot, where, asked.by, of=old.ref if old else page.ref if page else None) if asked.by else None
     if old is None:
         assert page is not None
         return _resolve_page(memory, where, page, wanted, why, heir)
@@ -89,12 +112,14 @@ def resolve(
             f"{old.fact.id} is {old.fact.standing.value} since {moment(old.fact.resolved_at_us)}: that is not undone",
             hint="record the statement anew, so that the gap stays visible",
         )
-    added, notes = _evidence(memory, where, old.fact, quote, cite, mine=mine)
-    if wanted is Standing.SUPPORTED and not any(_adds(one, old.fact) for one in added):
+    added, notes = _evidence(memory, where, old.fact, asked.quote, asked.cite, mine=asked.mine)
+    if wanted is Standing.SUPPORTED and not any(adds(one, old.fact) for one in added):
         raise UsageFault(
             "nothing is given that supports it and that it does not rest on already",
             hint="quote another prompt of the person, cite what shows it, or say so yourself at a terminal: --mine",
         )
+    if not _may_take_back(memory, old.fact, wanted, added, heir):
+        return _disputed(memory, where, old, _told_against(wanted, why, heir, asked.cite), notes)
     after = _resolved(old.fact, wanted, why, heir, now_us=memory.clock())
     after = replace(after, evidence=(*after.evidence, *added)[:MAX_EVIDENCE])
     with memory.writing(f"resolve {old.ref.path}", trailers=session_trailers(memory)) as change:
@@ -105,16 +130,35 @@ def resolve(
     return Resolution(where, "resolved", (row,), commit=done.commit if done else None, gaps=notes)
 
 
-def _adds(evidence: Evidence, fact: Fact) -> bool:
-    """Whether it supports the fact by more than what was known when it began to wait: the prompt that it was taken
-    from, quoted once more, is no second witness."""
-    if not evidence.klass.supports:
-        return False
-    if evidence.session and evidence.quote:
-        return (evidence.session, evidence.at) not in [(one.session, one.at) for one in fact.evidence]
-    if evidence.cite == TERMINAL:
+def _may_take_back(
+    memory: "Memory", fact: Fact, wanted: Standing, added: Sequence[Evidence], heir: "_Heir | None"
+) -> bool:
+    """Whether the fact may stand so now. What a person said gives way only to what a person says."""
+    if not fact.is_word_of_person or wanted is Standing.SUPPORTED:
         return True
-    return (evidence.cite, evidence.sha256) not in [(one.cite, one.sha256) for one in fact.evidence]
+    if says_anew(added, fact) or (heir is not None and says_anew(heir.evidence, fact)):
+        return True
+    return memory.caller.confirms(f"A person said so, do you take it back: {fact.statement}")
+
+
+def _told_against(wanted: Standing, why: str, heir: "_Heir | None", cite: tuple[str, ...]) -> str:
+    """What is put to the person: what somebody holds against the fact, and what they cite."""
+    by = f" by {heir.name}" if heir is not None else ""
+    cited = f" ({', '.join(cite)})" if cite else ""
+    return f"{wanted.value.replace('_', ' ')}{by}: {why}{cited}"
+
+
+def _disputed(memory: "Memory", scope: Scope, old: StoredFact, against: str, notes: tuple[str, ...]) -> Resolution:
+    """The fact stands as it stood, and says what is held against it, so that the review puts it to a person."""
+    gaps = (*notes, "a person said so: it stands until they decide, and waits in `ai-memory review`")
+    if old.fact.disputed == against:
+        return Resolution(scope, "unchanged", (fact_row(old.ref, old.fact, memory.clock()),), gaps=gaps)
+    after = replace(old.fact, disputed=against, disputed_at_us=memory.clock())
+    with memory.writing(f"dispute {old.ref.path}", trailers=session_trailers(memory)) as change:
+        put_fact(memory, change, old, after)
+    done = change.committed
+    row = fact_row(old.ref, after, memory.clock())
+    return Resolution(scope, "disputed", (row,), commit=done.commit if done else None, gaps=gaps)
 
 
 def _reason(memory: "Memory", because: str) -> str:
@@ -156,6 +200,8 @@ class _Heir:
 
     name: str
     effective_us: int | None
+    evidence: tuple[Evidence, ...] = ()
+    """Of a fact that is supported."""
 
 
 def _heir(snapshot: "Snapshot", scope: Scope, name: str, *, of: PageRef | None) -> _Heir:
@@ -164,7 +210,8 @@ def _heir(snapshot: "Snapshot", scope: Scope, name: str, *, of: PageRef | None) 
         found = named_fact(snapshot, scope, name)
         ref, fact = found.ref, found.fact
         start_us = fact.recorded_at_us if fact.holds.start_us is None else fact.holds.start_us
-        heir, is_over = _Heir(fact.id, start_us), fact.standing.is_terminal
+        evidence = fact.evidence if fact.standing is Standing.SUPPORTED else ()
+        heir, is_over = _Heir(fact.id, start_us, evidence), fact.standing.is_terminal
     else:
         page = _page(snapshot, scope, name)
         ref, is_over = page.ref, bool(page.frontmatter.get("superseded_by"))
@@ -195,7 +242,7 @@ def _evidence(
 
 
 def _resolved(fact: Fact, wanted: Standing, why: str, heir: _Heir | None, *, now_us: int) -> Fact:
-    after = replace(fact, standing=wanted, because=why, resolved_at_us=now_us)
+    after = replace(fact, standing=wanted, because=why, resolved_at_us=now_us, disputed="", disputed_at_us=None)
     if not wanted.is_terminal:
         return after
     effective_us = heir.effective_us if heir is not None and heir.effective_us is not None else now_us
@@ -244,7 +291,8 @@ def _page_row(page: Page, keys: Mapping[str, object | None]) -> ResolvedPage:
 
 def resolution_text(result: Resolution) -> str:
     """What stands how now."""
-    head = "resolved" if result.outcome == "resolved" else "it stands so already:"
+    heads = {"resolved": "resolved", "disputed": "disputed, it stands:", "unchanged": "it stands so already:"}
+    head = heads[result.outcome]
     lines = [f"{head} {fact_line(row)}" for row in result.facts]
     for page in result.pages:
         by = f" by {page.superseded_by}" if page.superseded_by else ""

@@ -52,13 +52,18 @@ _OVERDUE = """
     FROM pages AS p WHERE workspace = ? AND project = ? AND due IS NOT NULL AND NOT superseded ORDER BY path
 """
 _CONTRADICTIONS = """
-    SELECT s.workspace, s.project, s.path, t.workspace, t.project, t.path FROM links AS l
+    SELECT s.workspace, s.project, s.path, t.workspace, t.project, t.path, l.kind FROM links AS l
     CROSS JOIN pages AS s ON s.id = l.source_id AND NOT s.superseded
     CROSS JOIN pages AS t ON t.workspace = l.workspace AND t.project = l.project AND t.path = l.path
-    WHERE NOT t.superseded AND l.kind = 'contradicts'
+    WHERE NOT t.superseded AND (l.kind = 'contradicts' OR (l.kind = 'supersedes' AND t.kind = 'fact'))
     AND ((s.workspace, s.project) = (?1, ?2) OR (t.workspace, t.project) = (?1, ?2))
-    ORDER BY 1, 2, 3, 4, 5, 6
+    ORDER BY 1, 2, 3, 4, 5, 6, 7
 """
+_WORDS = {
+    "contradicts": ("says that it contradicts", "contradicted by"),
+    "supersedes": ("says that it takes the place of", "said to give way to"),
+}
+"""Of a fact, only its own page closes it: what another one says is put to a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class ReviewRow:
     standing: str
     since: str
     """Recorded, or for a page last changed."""
+    version: str
     reasons: tuple[ReviewReason, ...]
 
 
@@ -145,13 +151,17 @@ Told = Iterator[tuple[PageRef, ReviewReason]]
 
 def _contradictions(snapshot: "Snapshot", scope: Scope, facts: list[StoredFact]) -> Told:
     """Facts that give one property two values, and pages of which one says that it contradicts the other."""
+    for one in facts:
+        if one.fact.disputed:
+            yield one.ref, ReviewReason("contradiction", f"somebody says that it is {one.fact.disputed}")
     for one, other in rivals(facts):
         yield one.ref, ReviewReason("contradiction", f"says otherwise: {other.fact.statement}", other.ref.path)
     here = (scope.workspace, scope.project)
     hidden = snapshot.private_projects() - {here}
     for row in snapshot.index.execute(_CONTRADICTIONS, here):
-        source, target = PageRef(*row[:3]), PageRef(*row[3:])
-        for ref, against, words in ((source, target, "says that it contradicts"), (target, source, "contradicted by")):
+        source, target = PageRef(*row[:3]), PageRef(*row[3:6])
+        says, is_said = _WORDS[row[6]]
+        for ref, against, words in ((source, target, says), (target, source, is_said)):
             if (ref.workspace, ref.project) == here and (against.workspace, against.project) not in hidden:
                 name = _named(against, scope)
                 yield ref, ReviewReason("contradiction", f"{words} {name}", name)
@@ -218,14 +228,22 @@ def _row(
     place = (ref.workspace, ref.project, ref.path)
     if stored is not None:
         fact = stored.fact
-        said = (fact.id, fact.statement, fact.kind.value, fact.standing.value, rfc3339(fact.recorded_at_us))
+        said = (
+            fact.id,
+            fact.statement,
+            fact.kind.value,
+            fact.standing.value,
+            rfc3339(fact.recorded_at_us),
+            stored.version,
+        )
         return ReviewRow(*place, *said, tuple(reasons))
     page: Page | None = snapshot.page(ref)
     if page is None:
         return None
     standing = page.frontmatter.get("standing")
-    said = ("", page.title, page.kind, standing if isinstance(standing, str) else "", rfc3339(page.updated_at_us))
-    return ReviewRow(*place, *said, tuple(reasons))
+    stands = standing if isinstance(standing, str) else ""
+    words = ("", page.title, page.kind, stands, rfc3339(page.updated_at_us))
+    return ReviewRow(*place, *words, page.version, tuple(reasons))
 
 
 def _named(ref: PageRef, scope: Scope) -> str:

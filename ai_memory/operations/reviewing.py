@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import NotFound
+from ai_memory.errors import Conflict, NotFound, echo
 from ai_memory.model import Page, PageRef
 from ai_memory.operations.cleaning import clean
 from ai_memory.operations.record import record
@@ -26,6 +26,7 @@ def keep(memory: "Memory", row: ReviewRow) -> None:
 
     One commit for each of the two. Errors: NotFound, Conflict, MemoryFault where no person confirms.
     """
+    _as_shown(memory, row)
     if row.id:
         resolve(
             memory,
@@ -52,6 +53,7 @@ def keep(memory: "Memory", row: ReviewRow) -> None:
 
 def drop(memory: "Memory", row: ReviewRow, *, because: str) -> None:
     """It holds no longer. Errors: as `resolve`."""
+    _as_shown(memory, row)
     resolve(
         memory,
         name=_name(row),
@@ -67,6 +69,7 @@ def supersede(memory: "Memory", row: ReviewRow, instead: str, *, because: str) -
 
     Errors: as `record` and `resolve`; MemoryFault for a statement that is refused.
     """
+    page = _as_shown(memory, row)
     if not row.id:
         resolve(
             memory,
@@ -78,9 +81,8 @@ def supersede(memory: "Memory", row: ReviewRow, instead: str, *, because: str) -
             project=row.project,
         )
         return instead
-    fact = read_fact(_fresh(memory, row).frontmatter)
-    if fact is None:
-        raise NotFound(f"{row.path} is no fact any more", hint="look at it: ai-memory read-page")
+    fact = read_fact(page.frontmatter)
+    assert fact is not None  # it has the statement that was shown
     made = record(
         memory,
         statement=instead,
@@ -99,6 +101,20 @@ def supersede(memory: "Memory", row: ReviewRow, instead: str, *, because: str) -
 
 def _name(row: ReviewRow) -> str:
     return str(PageRef(row.workspace, row.project, row.path))
+
+
+def _as_shown(memory: "Memory", row: ReviewRow) -> Page:
+    """The page, if it says what the person was shown: their answer is about that. Errors: NotFound, Conflict."""
+    page = _fresh(memory, row)
+    fact = read_fact(page.frontmatter)
+    if row.id and (fact is None or fact.statement != row.statement):
+        now = f": it says {echo(fact.statement)} now" if fact is not None else " and is no fact any more"
+        raise Conflict(
+            f"{row.path} was changed meanwhile{now}", hint="look at it again: it comes up in the next review"
+        )
+    if not row.id and page.version != row.version:
+        raise Conflict(f"{row.path} was changed meanwhile", hint="look at it again: it comes up in the next review")
+    return page
 
 
 def _fresh(memory: "Memory", row: ReviewRow) -> Page:

@@ -2,20 +2,21 @@
 
 import os
 import re
-import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import Conflict, MemoryFault, NotFound, UsageFault, echo
+from ai_memory.errors import Conflict, LockBusy, MemoryFault, NotFound, UsageFault, echo
 from ai_memory.operations.cleaning import clean, refuse_secrets
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.import_json import ImportedRecords, folder_of_records, mapping_text, taken_from
 from ai_memory.operations.named_paths import named_path
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
+from ai_memory.patience import NoAnswer, Patience
 from ai_memory.store import sources as store
 from ai_memory.store.sources import Source
 from ai_memory.text.record_mapping import read_mapping
@@ -144,7 +145,7 @@ def due(memory: "Memory") -> list[Source]:
 
 
 def synced(memory: "Memory", one: Source, progress: Progress) -> SourceRow:
-    """One look, kept with how it went; a fault of the source is told and not raised."""
+    """One look, kept with how it went; a fault of the source is told and not raised. Errors: LockBusy."""
     said, fault = "nothing was read", ""
     try:
         answer = _look(memory, one, progress)
@@ -153,7 +154,11 @@ def synced(memory: "Memory", one: Source, progress: Progress) -> SourceRow:
         if not answer.is_complete:
             more = f" and {len(answer.left) - 1} more" if len(answer.left) > 1 else ""
             fault = f"not every record could be read: {answer.left[0]}{more}"
-    except (MemoryFault, OSError) as raised:
+    except LockBusy:
+        raise  # no fault of the source's
+    except MemoryFault as raised:
+        fault = raised.message
+    except OSError as raised:
         fault = " ".join(str(raised).split())
     now_us = memory.clock()
     with memory.state_transaction() as connection:
@@ -167,28 +172,29 @@ def _look(memory: "Memory", one: Source, progress: Progress) -> ImportedRecords:
     place = _place(memory, one)
     if place is None:
         raise NotFound("its project is gone", hint=f"`ai-memory source remove {one.name}` forgets it")
-    if not _answers(Path(one.root)):
-        raise NotFound(f"{one.root} does not answer", hint="is it a mount that is gone?")
     rules = read_mapping(one.mapping, name=one.name)
     scope = resolve(memory, *place, write=True)
-    folder = folder_of_records(memory, Path(one.root))
+    root = Path(one.root)
+    try:
+        with Patience(ANSWER_S) as patience:
+            folder = patience.ask(one.root, lambda: _as_named(memory, root))
+    except NoAnswer as fault:
+        raise NotFound(str(fault), hint="is it a mount that is gone?") from fault
     return taken_from(memory, scope, rules, folder, progress, authoritative=one.authoritative)
 
 
-def _answers(root: Path) -> bool:
-    """Whether the folder can be listed in time, asked in a thread that nobody waits for."""
-    answered = threading.Event()
-
-    def ask() -> None:
-        try:
-            with os.scandir(root) as entries:
-                next(entries, None)
-        except OSError:
-            pass  # an answer, too: what is wrong is told by whoever reads the folder
-        answered.set()
-
-    threading.Thread(target=ask, daemon=True).start()
-    return answered.wait(ANSWER_S)
+def _as_named(memory: "Memory", root: Path) -> Path:
+    """The folder, as it was when the source was added. *Errors*: NotFound, UsageFault."""
+    leads_to = Path(os.path.realpath(root))
+    if leads_to != root:
+        raise UsageFault(
+            f"{root} leads to {leads_to} now: nothing was written, nothing retired",
+            hint="remove the source and add it again, if that is meant",
+        )
+    folder = folder_of_records(memory, root)
+    with suppress(OSError), os.scandir(folder) as entries:  # whoever reads it tells what is wrong
+        next(entries, None)
+    return folder
 
 
 def _known(memory: "Memory") -> list[Source]:

@@ -118,6 +118,8 @@ def _of_versions(memory: "Memory", ref: PageRef) -> list[TimelineEntry]:
 
 def timeline_text(result: Timeline) -> str:
     """One line an entry, oldest first."""
+    if not result.entries:
+        return "nothing is known of it: no fact is about it, and there never was such a page"
     return "\n".join(
         " · ".join(filter(None, (entry.at, entry.event, entry.id or entry.path, entry.standing, entry.text)))
         for entry in result.entries

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import Conflict, MemoryFault, NotFound, UsageFault, echo
+from ai_memory.errors import Conflict, NotFound, UsageFault, echo
 from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean, refuse_secrets, told_changes
-from ai_memory.operations.fact_guard import refuse_unproved, unproved_claim
+from ai_memory.operations.fact_guard import refuse_unconfirmed, refuse_unproved
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN, Address, PageRow, label, page_row
 from ai_memory.operations.scoping import locate
@@ -189,16 +189,12 @@ def replace_text(
 ) -> WrittenPage:
     """Put the whole text of a page, as an editor left it. `expected_version` None means that it must be new.
 
-    What it claims of a fact, the person at the terminal must confirm.
+    What it claims of a fact, or takes back of a person's word, the person at the terminal must confirm.
     """
     check_size(text)
     with memory.reading() as snapshot:
-        claim = unproved_claim(snapshot.page(ref), text, ref)
-    if claim is not None and not memory.caller.confirms(f"Do you say so yourself: {claim.statement}"):
-        raise MemoryFault(
-            "the text claims support for a fact, and nobody confirmed it at a terminal",
-            hint="leave its standing and evidence as they were, or record the statement anew",
-        )
+        present = snapshot.page(ref)
+    refuse_unconfirmed(memory, present, text, ref)
     with memory.writing(f"edit {ref.path}") as change:
         before = change.page(ref)
         change.ensure_project(scope)

@@ -17,10 +17,10 @@ class CheckoutCommit:
 
 
 def commit_of(root: str, name: str) -> CheckoutCommit | None:
-    """The commit with that id, or the only one whose id begins so; None where there is none or more than one."""
+    """The commit with that id, or the only one whose id begins so, or `HEAD`; None for none or more than one."""
     try:
         with Repo(str(Path(root))) as repo:
-            found = set(repo.object_store.iter_prefix(name.encode()))
+            found = {repo.head()} if name == "HEAD" else set(repo.object_store.iter_prefix(name.encode()))
             commits = [one for key in found if isinstance(one := repo.object_store[key], Commit)]
     except Exception:  # noqa: BLE001 (for a damaged or hostile repository the library raises kinds without a base)
         return None

@@ -28,7 +28,7 @@ _BY_ID = """
     WHERE json_extract(frontmatter, '$.id') = ? AND kind = 'fact' ORDER BY workspace, project, path
 """
 _PROMPT = """
-    SELECT o.session, o.at_us FROM sessions AS s
+    SELECT o.session, o.at_us, o.text FROM sessions AS s
     CROSS JOIN observations AS o ON o.session = s.id
     WHERE s.workspace = ? AND s.project = ? AND o.kind = 'user-prompt' AND o.agent_id = ''
     AND o.source_event <> ? AND instr(',' || o.flags || ',', ?) = 0 AND instr(o.text, ?) > 0
@@ -62,10 +62,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Where words were found: the session, and when."""
+    """Where words were found: the session, when, and the whole prompt."""
 
     session: str
     at_us: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

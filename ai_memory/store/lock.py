@@ -256,11 +256,12 @@ def _is_fresh(note: Path, now: float) -> bool:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[bool]:
-    """True inside the block for the one process that holds the lock of that file; False at once for all others."""
+def alone(path: Path, *, wait_s: float = 0.0) -> Iterator[bool]:
+    """True inside the block for the one process that holds the lock of that file; False for others, after `wait_s`."""
+    make_folder(path.parent)
     lock = FileLock(path, mode=0o600, fallback_to_soft=False, thread_local=False)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=wait_s, poll_interval=POLL_S)
     except Timeout:
         yield False
         return

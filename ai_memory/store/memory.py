@@ -200,10 +200,22 @@ class Memory:
             yield is_ours
 
     @contextmanager
-    def _alone(self, name: str) -> Iterator[bool]:
+    def reading_records_alone(self) -> Iterator[bool]:
+        """True inside the block for the one process that reads folders of records; others wait as for the lock.
+
+        Where there is no memory yet, nobody waits: the second of two that begin it meets a conflict.
+        """
+        if not self.exists:
+            yield True
+            return
+        with self._alone("records.lock", wait_s=self.lock_timeout_s) as is_ours:
+            yield is_ours
+
+    @contextmanager
+    def _alone(self, name: str, *, wait_s: float = 0.0) -> Iterator[bool]:
         from ai_memory.store.lock import alone
 
-        with alone(self.data_dir.locks / name) as is_ours:
+        with alone(self.data_dir.locks / name, wait_s=wait_s) as is_ours:
             yield is_ours
 
     def erase(

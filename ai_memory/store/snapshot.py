@@ -32,7 +32,7 @@ _PROJECT_COLUMNS = "uid, workspace, name, identity, identity_source, aliases, fo
 VALID = """
     (p.valid_from_us IS NULL OR p.valid_from_us <= ?1)
     AND iif(p.valid_to_us IS NULL, NOT p.superseded, p.valid_to_us > ?1)
-    AND NOT EXISTS (
+    AND (p.kind = 'fact' OR NOT EXISTS (
         SELECT 1 FROM links AS l CROSS JOIN pages AS s ON s.id = l.source_id
         WHERE l.workspace = p.workspace AND l.project = p.project AND l.path = p.path AND l.kind = 'supersedes'
         AND s.id <> p.id AND NOT s.superseded AND (s.valid_from_us IS NULL OR s.valid_from_us <= ?1)
@@ -40,10 +40,11 @@ VALID = """
             SELECT 1 FROM links AS b WHERE b.source_id = p.id
             AND b.workspace = s.workspace AND b.project = s.project AND b.path = s.path AND b.kind = 'supersedes'
         )
-    )
+    ))
 """
 """Over `pages AS p`: it holds at an instant. What was closed without an end never holds, nor what another page that
-holds supersedes; two that say so of each other both stay."""
+holds supersedes; two that say so of each other both stay. A fact is closed by its own page alone, since every agent may
+write another one."""
 
 
 @dataclass(frozen=True, slots=True)

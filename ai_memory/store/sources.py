@@ -25,6 +25,11 @@ _PROMPTS = """
         WHERE s.last_at_us > :since AND o.at_us > :since AND o.kind = 'user-prompt' LIMIT :most
     )
 """
+_SIZES = """
+    SELECT length(o.text) + length(o.input) + length(o.output)
+    FROM sessions AS s CROSS JOIN observations AS o ON o.session = s.id
+    WHERE s.last_at_us > :since AND o.at_us > :since
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,14 @@ def note_look(connection: Connection, name: str, *, at_us: int, fault: str) -> N
     connection.execute(_LOOKED, {"name": name, "at_us": at_us, "fault": kept})
 
 
-def is_worked_since(connection: Connection, since_us: int, *, turns: int) -> bool:
-    """Whether so many prompts came in since that instant, in all projects."""
+def is_worked_since(connection: Connection, since_us: int, *, turns: int, chars: int) -> bool:
+    """Whether so many prompts came in since that instant, or so many characters of anything, in all projects."""
     found = connection.execute(_PROMPTS, {"since": since_us, "most": turns}).fetchone()
-    return int(found[0]) == turns
+    if int(found[0]) == turns:
+        return True
+    said = 0
+    for (size,) in connection.execute(_SIZES, {"since": since_us}):
+        said += size
+        if said >= chars:
+            return True
+    return False

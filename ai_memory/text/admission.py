@@ -40,6 +40,9 @@ _NEGATION = frozenset(
     """.split()
 )
 _WORD = re.compile(r"[^\W_]+")
+_END = re.compile(r"[.!?…](?=\s|$)|[,;:—–()\n。！？，、；：]")
+"""Where a clause ends."""
+_LONGEST_CLAUSE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,22 @@ def differ(one: str, other: str) -> bool:
     if codes and others and not codes & others:
         return True
     return set(_NUMBER.findall(one)) != set(_NUMBER.findall(other)) or _denies(one) != _denies(other)
+
+
+def is_cut(quote: str, text: str) -> bool:
+    """Whether the words deny nothing, but a clause of the text that holds them does: `deploy on Fridays`, cut out of
+    `never deploy on Fridays`."""
+    if _denies(quote):
+        return False
+    at = text.find(quote)
+    while at >= 0:
+        ends = at + len(quote)
+        before, after = text[max(0, at - _LONGEST_CLAUSE) : at], text[ends : ends + _LONGEST_CLAUSE]
+        is_whole = _END.search(quote.rstrip()[-1:]) is not None
+        if _denies(f"{_END.split(before)[-1]} {'' if is_whole else _END.split(after, maxsplit=1)[0]}"):
+            return True
+        at = text.find(quote, ends)
+    return False
 
 
 def _denies(statement: str) -> bool:

@@ -110,6 +110,14 @@ class Fact:
     resolved_at_us: int | None = None
     because: str = ""
     """Why it was resolved as it stands."""
+    disputed: str = ""
+    """Why somebody says that it holds no longer, who could not prove it: a person decides."""
+    disputed_at_us: int | None = None
+
+    @property
+    def is_word_of_person(self) -> bool:
+        """Whether it stands, and a person said it: nobody else's word alone takes it back."""
+        return not self.standing.is_terminal and any(one.klass is EvidenceClass.DECLARED for one in self.evidence)
 
     def is_valid(self, at_us: int) -> bool:
         """Whether it holds at that instant; a statement without a start holds from when it was recorded.
@@ -176,6 +184,8 @@ def frontmatter(fact: Fact) -> dict[str, object | None]:
         "recorded_at": moment(fact.recorded_at_us),
         "resolved_at": moment(fact.resolved_at_us),
         "because": fact.because or None,
+        "disputed_at": moment(fact.disputed_at_us),
+        "disputed": fact.disputed or None,
         "supersedes": list(fact.supersedes) or None,
         "superseded_by": fact.superseded_by or None,
         "entities": list(fact.entities) or None,
@@ -213,6 +223,8 @@ def read_fact(keys: Mapping[str, object]) -> Fact | None:
         verify_by_us=read_instant(keys.get("verify_by")),
         resolved_at_us=read_instant(keys.get("resolved_at")),
         because=_text(keys.get("because")),
+        disputed=_text(keys.get("disputed")),
+        disputed_at_us=read_instant(keys.get("disputed_at")),
     )
 
 

@@ -175,11 +175,12 @@ def test_only_what_holds_is_told(room: Room, cwd: str) -> None:
     write(room, "notes/over.md", f"---\nvalid_to: 2020-01-01\n---\n{ROUNDING} Over.")
     write(room, "notes/coming.md", f"---\nvalid_from: 2999-01-01\n---\n{ROUNDING} Coming.")
     write(room, "facts/unseen.md", fact.format(standing="needs_review", text=f"{ROUNDING} Unseen."))
+    write(room, "facts/typed.md", fact.format(standing="candidate", text=f"{ROUNDING} Typed."))
     write(room, "facts/seen.md", fact.format(standing="supported", text=f"{ROUNDING} Seen."))
     drain(room, cwd)
     text = context(ask(room, cwd, PROMPT))
     assert "Seen." in text
-    assert not any(word in text for word in ("Over.", "Coming.", "Unseen."))
+    assert not any(word in text for word in ("Over.", "Coming.", "Unseen.", "Typed."))
 
 
 def test_what_ends_meanwhile_is_told_no_more(tmp_path: Path) -> None:

@@ -109,6 +109,12 @@ def test_the_timeline_of_a_page_has_its_versions_also_when_it_is_gone(room: Room
     assert [entry["event"] for entry in entries] == ["created", "changed", "deleted"]
 
 
+def test_a_path_of_which_nothing_is_known_is_told_as_such(room: Room) -> None:
+    room.ok("init")
+    assert room.ok("timeline", "src/a.py").startswith("nothing is known of it")
+    assert room.json("timeline", "src/a.py")["entries"] == []
+
+
 def test_what_rests_on_a_fact_is_found_through_others(room: Room) -> None:
     fact = new(room, RULE)
     for name in ("rota", "pager", "free"):

@@ -11,6 +11,7 @@ from cli_room import SESSION, Room
 
 from ai_memory import hook_attendance
 from ai_memory.capture.draining import Drainer
+from ai_memory.cli import asking
 from ai_memory.hook_harnesses import UNATTENDED
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
@@ -117,8 +118,9 @@ def test_a_fact_that_quotes_the_rule_takes_the_place_of_the_candidate(room: Room
     assert answer["facts"][0]["standing"] == "supported"
 
 
-def test_what_a_person_gave_up_may_be_declared_anew(room: Room) -> None:
+def test_what_a_person_gave_up_may_be_declared_anew(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     [first] = told(room)
+    monkeypatch.setattr(asking, "confirms", lambda _: True)
     room.json("resolve", first["id"], "--as", "contradicted", "--because", "We may after all")
     told(room, f"On second thought: {RULE}", session="8e4a1b6f-2222-4333-8444-555566667777")
     assert sorted(fact["standing"] for fact in facts(room)) == ["candidate", "contradicted"]

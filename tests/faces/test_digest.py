@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from cli_room import SESSION, Room
 
+from ai_memory.cli import asking
 from ai_memory.text.fences import FENCE_END, FENCE_START
 
 QUOTE = "never deploy on Fridays, use Thursdays"
@@ -51,7 +52,7 @@ def test_the_same_facts_give_the_same_bytes(shop: Room) -> None:
     assert shop.ok("digest") == before
 
 
-def test_what_nobody_confirmed_or_holds_no_longer_is_left_out(shop: Room) -> None:
+def test_what_nobody_confirmed_or_holds_no_longer_is_left_out(shop: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     made = keep(shop, "Deploys never run on Fridays but on Thursdays", QUOTE)
     shop.ok("record", "The printer needs paper of 80 mm")
     keep(shop, "Deploys never run on Fridays of next year", QUOTE, "decision", "--valid-from", "2990-01-01")
@@ -60,6 +61,7 @@ def test_what_nobody_confirmed_or_holds_no_longer_is_left_out(shop: Room) -> Non
     assert "printer" not in text
     assert "next year" not in text
     assert "candidate" not in text
+    monkeypatch.setattr(asking, "confirms", lambda _: True)
     shop.ok("resolve", made["id"], "--as", "contradicted", "--because", "It was a slip")
     assert "Thursdays" not in shop.ok("digest")
 
@@ -84,6 +86,18 @@ def test_it_stays_in_its_room_and_says_what_is_left_out(shop: Room) -> None:
     assert part["facts"] == whole["facts"][: len(part["facts"])]
     assert part["omitted"] == 12 - len(part["facts"]) > 0
     assert f"And {part['omitted']} more:" in part["text"]
+
+
+def test_a_long_fact_makes_room_for_those_behind_it(shop: Room) -> None:
+    (shop.checkout / "long.md").write_text("always round the bill\n")
+    long = f"Always round the bill {'and again ' * 60}"
+    shop.ok("record", long, "--kind", "correction", "--cite", "long.md#L1")
+    assert shop.ok("digest", "--max-bytes", "700").startswith("nothing has room there")
+    keep(shop, "Deploys never run on Fridays but on Thursdays", QUOTE)
+    part = shop.json("digest", "--max-bytes", "700")
+    assert "Thursdays" in part["text"]
+    assert (len(part["facts"]), part["omitted"]) == (1, 1)
+    assert len(part["text"].encode()) <= 700
 
 
 def test_nothing_is_an_empty_block(room: Room) -> None:

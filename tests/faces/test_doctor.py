@@ -43,7 +43,7 @@ def full(room: Room) -> Room:
 
 def test_all_is_well_in_one_line(full: Room) -> None:
     told = full.ok("doctor")
-    assert told == f"all is well: 27 checks of {full.data_dir}\n"
+    assert told == f"all is well: 28 checks of {full.data_dir}\n"
     document = full.json("doctor")
     assert (document["findings"], document["repaired"]) == ([], [])
     assert {one["outcome"] for one in document["checks"]} == {"fine"}

@@ -2,6 +2,7 @@
 
 import hashlib
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 from cli_room import SESSION, Room
 
 from ai_memory.cli import asking
+from ai_memory.operations import record as recording
+from ai_memory.operations import resolving
+from ai_memory.store.memory import Memory
 
 QUOTE = "never deploy on Fridays, use Thursdays"
 RULE = "Deploys never run on Fridays but on Thursdays"
@@ -169,6 +173,30 @@ def test_a_commit_counts_when_it_speaks_of_the_same(room: Room) -> None:
     assert "shares no words" in answer["gaps"][0]
 
 
+def test_the_commit_of_head_is_kept_by_its_id(room: Room) -> None:
+    git(room, "init", "-q", "-b", "main")
+    assert room.json("record", "The till counts in cents", "--cite", "commit:HEAD", code=3)["error"]["hint"]
+    (room.checkout / "till.py").write_text("CENTS = 1\n")
+    git(room, "add", "till.py")
+    git(room, "commit", "-q", "-m", "Let the till count in cents")
+    [evidence] = new(room, "The till counts in cents", "--cite", "commit:HEAD")["evidence"]
+    assert evidence["cite"] == f"commit:{git(room, 'rev-parse', 'HEAD')}"
+
+
+@pytest.mark.parametrize(
+    ("cite", "hint"),
+    [
+        ("commit:main", "7 digits"),
+        ("commit:abc", "7 digits"),
+        ("commit:HEAD~1", "commit:HEAD"),
+        ("obs:1", "ai-memory session"),
+        ("obs:*", "last 6 letters"),
+    ],
+)
+def test_a_citation_of_another_form_is_told_how_to_write_it(room: Room, cite: str, hint: str) -> None:
+    assert hint in room.json("record", "The till counts in cents", "--cite", cite, code=2)["error"]["hint"]
+
+
 def test_a_tools_answer_counts_and_a_prompt_does_not(room: Room) -> None:
     room.work()
     room.tell("post-tool-use", tool="Bash", input={"command": "pytest"}, output="2 workers deadlock on the ledger")
@@ -307,6 +335,47 @@ def test_a_page_that_changed_meanwhile_is_not_written_over(room: Room) -> None:
     assert path.read_text().endswith("More of it, by hand.\n")
 
 
+# --- two at once ---
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, module: Any, deed: Callable[[], object]) -> None:
+    """Let the deed happen once, just before a command of the module takes the lock."""
+    deeds, trailers = [deed], module.session_trailers
+
+    def after_it(memory: Memory) -> dict[str, str]:
+        if deeds:
+            deeds.pop()()
+        return dict(trailers(memory))
+
+    monkeypatch.setattr(module, "session_trailers", after_it)
+
+
+def test_the_second_of_two_that_record_one_statement_is_told_of_the_first(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile(monkeypatch, recording, lambda: new(room, "The till counts in cents"))
+    answer = record(room, "The till counts in cents", code=1)
+    assert (answer["outcome"], answer["because"]) == ("refused", "it is there already")
+    assert len(answer["facts"]) == 1
+
+
+def test_the_second_of_two_that_replace_one_fact_is_told_of_the_first(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = new(room, "The queue runs one worker")["id"]
+    meanwhile(monkeypatch, recording, lambda: new(room, "Two workers serve the queue", "--supersedes", old))
+    told = room.json("record", "Nine workers serve the line", "--supersedes", old, code=5)["error"]
+    assert "is superseded already by" in told["message"]
+
+
+def test_a_fact_that_grew_meanwhile_is_resolved_all_the_same(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    fact = new(room, "The queue runs one worker")
+    meanwhile(monkeypatch, resolving, lambda: room.ok("append", "-p", fact["path"], "-b", "More of it."))
+    answer = room.json("resolve", fact["id"], "--as", "contradicted", "--because", "Measured")
+    assert answer["outcome"] == "resolved"
+    assert "More of it." in room.file(fact["path"]).read_text()
+
+
 # --- who may confirm what was typed ---
 
 TYPED = "Never deploy the shop on Fridays."
@@ -343,15 +412,161 @@ def test_the_prompt_that_a_candidate_was_taken_from_does_not_confirm_it_once_mor
     [
         ("The shop is never deployed on Fridays", "Never deploy the shop on Fridays", "superseded"),
         ("Fridays: never deploy", f"Mend the till. {TYPED}", "superseded"),
-        ("Deploy the shop on Fridays", "deploy the shop on Fridays", "candidate"),
         ("We deploy the shop on Fridays", TYPED, "candidate"),
     ],
-    ids=["nearly all of it", "all of it and more", "cut out of it", "turned round"],
+    ids=["nearly all of it", "all of it and more", "turned round"],
 )
 def test_a_candidate_gives_way_to_what_says_the_same(room: Room, statement: str, quote: str, after: str) -> None:
     name = candidate(room)
     room.ok("record", statement, "--quote", quote)
     assert standing(room, name) == after
+
+
+@pytest.mark.parametrize(
+    ("prompt", "quote", "code"),
+    [
+        (TYPED, "deploy the shop on Fridays", 2),
+        ("Please don't ever deploy the shop on Fridays!", "deploy the shop on Fridays", 2),
+        ("Bitte deploye den Laden freitags nicht.", "deploye den Laden freitags", 2),
+        ("Never mind the cart, deploy the shop on Fridays.", "deploy the shop on Fridays", 0),
+        ("Never wait. Deploy the shop on Fridays. Not later.", "Deploy the shop on Fridays.", 0),
+    ],
+)
+def test_a_quote_is_not_cut_out_of_what_denies_it(room: Room, prompt: str, quote: str, code: int) -> None:
+    room.tell("user-prompt", text=f"Mend the till. {prompt}")
+    statement = "Deploye den Laden am Freitag" if "Laden" in quote else "Deploy the shop on Fridays"
+    record(room, statement, "--quote", quote, "--insist", code=code)
+
+
+# --- a person's word gives way to a person's word ---
+
+
+@pytest.fixture
+def word(room: Room) -> dict[str, Any]:
+    """A fact that a person said."""
+    room.work()
+    room.tell("user-prompt", text=f"Please mend the till and {QUOTE}.")
+    return new(room, RULE, "--kind", "constraint", "--quote", QUOTE)
+
+
+def reasons(room: Room) -> dict[str, list[str]]:
+    rows = room.json("review")["rows"]
+    return {row["path"]: [f"{one['name']}: {one['detail']}" for one in row["reasons"]] for row in rows}
+
+
+AGAIN = {"session": "8e4a1b6f-2222-4333-8444-555566667777"}
+
+
+@pytest.mark.parametrize("wanted", ["contradicted", "superseded", "needs_review", "candidate"])
+def test_a_reason_alone_takes_no_word_of_a_person_back(room: Room, word: dict[str, Any], wanted: str) -> None:
+    (room.checkout / "deploy.md").write_text("deploys on Fridays are allowed\n")
+    words = ("resolve", word["id"], "--as", wanted, "--because", "The runbook says so", "--cite", "deploy.md#L1")
+    answer = room.json(*words)
+    assert (answer["outcome"], answer["facts"][0]["standing"]) == ("disputed", "supported")
+    assert "review" in answer["gaps"][0]
+    [told] = reasons(room)[word["path"]]
+    assert told.startswith("contradiction: ")
+    assert "The runbook says so (deploy.md#L1)" in told
+    assert room.json(*words)["outcome"] == "unchanged"
+    assert RULE in room.ok("digest")
+
+
+def test_a_person_takes_their_word_back_at_a_terminal_or_in_a_prompt(
+    room: Room, word: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("resolve", word["id"], "--as", "contradicted", "--because", "It changed")
+    assert room.json(*words, "--quote", QUOTE)["outcome"] == "disputed"  # the prompt that it rests on
+    room.tell("user-prompt", text="From now on we may deploy on Fridays again, not only on Thursdays.", **AGAIN)
+    answer = room.json(*words, "--quote", "we may deploy on Fridays again, not only on Thursdays")
+    assert (answer["outcome"], answer["facts"][0]["disputed"]) == ("resolved", None)
+    other = new(room, "Mend the till first", "--quote", "Please mend the till and never deploy on Fridays")
+    monkeypatch.setattr(asking, "confirms", lambda _: True)
+    answer = room.json("resolve", other["id"], "--as", "contradicted", "--because", "It changed")
+    assert answer["outcome"] == "resolved"
+
+
+def test_what_would_replace_a_persons_word_waits_beside_it(room: Room, word: dict[str, Any]) -> None:
+    answer = record(room, "Deploys run on any day", "--supersedes", word["id"])
+    [made] = answer["facts"]
+    assert (made["standing"], made["supersedes"]) == ("needs_review", [])
+    assert word["id"] in answer["gaps"][0]
+    assert standing(room, word["id"]) == "supported"
+    assert {path for path, ones in reasons(room).items() if ones[0].startswith("contradiction")} == {
+        word["path"],
+        made["path"],
+    }
+    answer = room.json("resolve", word["id"], "--as", "superseded", "--by", made["id"], "--because", "Newer")
+    assert answer["outcome"] == "disputed"
+    room.tell("user-prompt", text="Well, deploy on any day of the week, Fridays too.", **AGAIN)
+    words = ("--quote", "deploy on any day of the week", "--supersedes", word["id"], "--insist")
+    answer = record(room, "Deploy on any weekday", *words)
+    assert [row["standing"] for row in answer["facts"]] == ["supported", "superseded"]
+
+
+def test_no_text_takes_a_persons_word_back(room: Room, word: dict[str, Any]) -> None:
+    path, text = word["path"], room.file(word["path"]).read_text()
+    for one in (
+        text.replace("standing: supported", "standing: contradicted"),
+        text.replace("standing: supported", "standing: supported\nvalid_to: 2020-01-01"),
+        text.replace("standing: supported", "standing: supported\nexpires_at: 2020-01-01"),
+        text.replace("standing: supported", "standing: supported\nsuperseded_by: f-000000000000"),
+        text.replace("kind: fact", "kind: note", 1),
+        text.replace('{"class": declared', '{"class": reported'),
+        f"{text.rpartition('---')[0]}---\nDeploy whenever you like.\n",
+    ):
+        assert one != text
+        assert room.run("write-page", "-p", path, "-b", one).exit_code == 2
+    assert room.run("edit-page", path, "--old", RULE, "--new", "Deploy on Fridays").exit_code == 2
+    assert room.run("set", path, "--expires-at", "2020-01-01").exit_code == 2
+    assert room.run("set", path, "--kind", "note").exit_code == 2
+    assert room.run("set", path, "--tag", "do-not-answer-from").exit_code == 2
+    assert room.run("delete-page", path).exit_code == 1
+    assert room.file(path).read_text() == text
+    room.ok("edit-page", path, "--old", RULE, "--new", f"{RULE}\n\nSince the books are closed then.")
+
+
+def test_a_person_deletes_their_word_at_a_terminal(
+    room: Room, word: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "confirms", lambda _: True)
+    room.ok("delete-page", word["path"])
+    assert word["id"] not in room.ok("facts", "--all")
+
+
+def test_another_page_does_not_hide_a_fact(room: Room, word: dict[str, Any]) -> None:
+    room.ok("write-page", "notes/any.md", "-b", f"---\nsupersedes: {word['path']}\n---\n# Deploys\n\nOn any day.")
+    assert word["path"] in {hit["path"] for hit in room.json("search", "deploys on Fridays")["hits"]}
+    assert word["id"] in {one["id"] for one in room.json("context", "deploys on Fridays")["items"]}
+    assert "said to give way to notes/any.md" in reasons(room)[word["path"]][0]
+
+
+def test_what_was_closed_is_opened_again_by_no_text_and_no_earlier_version(
+    room: Room, word: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, text = word["path"], room.file(word["path"]).read_text()
+    version = room.json("read-page", path)["pages"][0]["version"]
+    with monkeypatch.context() as at_terminal:
+        at_terminal.setattr(asking, "confirms", lambda _: True)
+        room.ok("resolve", word["id"], "--as", "contradicted", "--because", "It changed")
+    closed = room.file(path).read_text()
+    assert room.run("write-page", "-p", path, "-b", text).exit_code == 2
+    assert room.run("restore-page", path, "--from", version).exit_code == 2
+    for line in closed.splitlines():
+        if line.startswith(("valid_to", "standing")):
+            assert room.run("write-page", "-p", path, "-b", closed.replace(f"{line}\n", "")).exit_code == 2
+    room.ok("delete-page", path)
+    assert room.run("restore-page", path, "--from", version).exit_code == 2
+
+
+def test_a_persons_word_that_was_deleted_comes_back(
+    room: Room, word: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = room.json("read-page", word["path"])["pages"][0]["version"]
+    with monkeypatch.context() as at_terminal:
+        at_terminal.setattr(asking, "confirms", lambda _: True)
+        room.ok("delete-page", word["path"])
+    room.ok("restore-page", word["path"], "--from", version)
+    assert standing(room, word["id"]) == "supported"
 
 
 # --- what no text can claim ---
@@ -413,8 +628,7 @@ def test_a_supported_fact_keeps_its_support_only_with_its_words(room: Room) -> N
     turned = text.replace(RULE, "Deploys run on Fridays")
     assert room.run("write-page", "-p", made["path"], "-b", turned).exit_code == 2
     lower = text.replace("standing: supported", "standing: needs_review")
-    room.ok("write-page", "-p", made["path"], "-b", lower)
-    assert room.run("write-page", "-p", made["path"], "-b", text).exit_code == 2
+    assert room.run("write-page", "-p", made["path"], "-b", lower).exit_code == 2
 
 
 def test_in_the_editor_a_person_must_confirm_what_they_claim(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from cli_room import Room
 
+from ai_memory.operations import import_json as taking
+from ai_memory.operations import json_folder
 from ai_memory.text.facts import FactKind, fact_id, fact_path
 
 DOCS = Path(__file__).parents[2] / "docs" / "sources.md"
@@ -307,6 +309,43 @@ def test_a_file_that_is_too_large_is_not_read(room: Room) -> None:
     with (room.checkout / "root" / "b.json").open("wb") as file:
         file.truncate(100 << 20)
     assert run(room)["left"] == ["b.json: it is larger than 64 MB"]
+
+
+def test_a_line_that_is_too_long_leaves_the_others(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_folder, "LARGEST_LINE", 64)
+    rows = [{"id": "a", "text": "Rule a"}, {"id": "b", "text": "b" * 300}, {"id": "c", "text": "Rule c"}]
+    given(room, "\n".join(map(json.dumps, rows)), file="a.jsonl")
+    answer = run(room)
+    assert [row["id"] for row in answer["records"]] == ["a", "c"]
+    (left,) = answer["left"]
+    assert left.startswith("a.jsonl, line 2: it is longer than")
+
+
+def test_a_memory_below_the_root_is_passed_over(room: Room) -> None:
+    given(room, [TICKET])
+    (room.data_dir / "spool").mkdir(parents=True, exist_ok=True)
+    (room.data_dir / "spool" / "1.json").write_text('{"id": "1", "text": "Nobody takes this for a record"}')
+    answer = room.json("import", "json", "--mapping", "map.toml", "--root", str(room.data_dir.parent))
+    assert [row["id"] for row in answer["records"]] == ["T-1"]
+    assert answer["left"] == []
+
+
+def test_a_page_that_is_written_meanwhile_is_looked_at_again(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    given(room, [TICKET])
+    run(room)
+    path = fact(room)["path"]
+    given(room, [TICKET | {"text": "Two queues"}])
+    deeds = [lambda: room.ok("append", "-p", path, "-b", "By hand.")]
+    written = taking._Import._written
+
+    def after_it(one: Any, *words: Any) -> Any:
+        if deeds:
+            deeds.pop()()
+        return written(one, *words)
+
+    monkeypatch.setattr(taking._Import, "_written", after_it)
+    assert done(run(room)) == {"left": 1}
+    assert "By hand." in room.file(path).read_text()
 
 
 def test_facts_whose_paths_are_the_same_get_paths_of_their_own(room: Room) -> None:

@@ -191,6 +191,27 @@ def test_a_page_is_kept_or_replaced_by_another_one(room: Room) -> None:
 
 
 @pytest.mark.usefixtures("person")
+@pytest.mark.parametrize("answer", ["k", "d", "s"])
+@pytest.mark.parametrize("kind", ["fact", "page"])
+def test_an_answer_is_about_what_was_shown(room: Room, monkeypatch: pytest.MonkeyPatch, answer: str, kind: str) -> None:
+    path = new(room, "The till counts in cents")["path"] if kind == "fact" else "notes/till.md"
+    if kind == "page":
+        room.ok("write-page", "-p", path, "-b", "---\nverify_by: 2020-01-01\n---\n# The till counts in cents\n")
+    changed = room.file(path).read_text().replace("in cents", "in euros")
+    shown = command._tell
+
+    def changed_meanwhile(*row: object) -> None:
+        shown(*row)  # type: ignore[arg-type]
+        room.file(path).write_text(changed)
+        room.ok("commit", "-m", "By hand")
+
+    monkeypatch.setattr(command, "_tell", changed_meanwhile)
+    told = go_through(room, answer, "Another thing holds instead" if kind == "fact" else "notes/b.md")
+    assert "was changed meanwhile" in told
+    assert room.file(path).read_text() == changed
+
+
+@pytest.mark.usefixtures("person")
 def test_the_end_of_input_and_quit_leave_the_rest(room: Room) -> None:
     new(room, "The till counts in cents")
     new(room, "The printer needs paper of 80 mm")

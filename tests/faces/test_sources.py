@@ -1,20 +1,25 @@
 """`source`: folders of records that are read again, and what searches say when that fails."""
 
 import json
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from cli_room import Room
 
-from ai_memory.operations import sources
+from ai_memory.diagnosis import read_again
+from ai_memory.operations import import_json, json_folder, sources
 from ai_memory.operations.after_work import read_sources
 from ai_memory.operations.table import OPERATIONS
 from ai_memory.paths import DataDir
 from ai_memory.store import driver
+from ai_memory.store.lock import alone
+from ai_memory.store.memory import Memory
 
 
 @pytest.fixture
@@ -90,18 +95,84 @@ def test_a_source_that_was_not_read_in_time_is_a_gap(room: Room, monkeypatch: py
     assert gap.endswith("longer ago than its interval")
 
 
-def test_a_root_that_does_not_answer_is_not_waited_for(room: Room, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate = threading.Event()
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """What a disk waits for that does not answer."""
+    event = threading.Event()
+    yield event
+    event.set()
 
-    def blocked(_: object) -> None:
-        gate.wait()
-        raise OSError
 
+def test_a_root_that_does_not_answer_is_not_waited_for(
+    room: Room, root: Path, monkeypatch: pytest.MonkeyPatch, gate: threading.Event
+) -> None:
     monkeypatch.setattr(sources, "ANSWER_S", 0.01)
-    monkeypatch.setattr(sources, "os", SimpleNamespace(scandir=blocked))
+    monkeypatch.setattr(sources, "folder_of_records", lambda *_: gate.wait())
     (row,) = room.json("source", "sync", code=1)["sources"]
-    gate.set()
-    assert row["fault"].startswith(f"{root} does not answer")
+    assert row["fault"].startswith(f"{root} did not answer")
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize("where", ["_files", "_take", "content_of"])
+def test_a_root_that_stops_to_answer_in_the_middle_holds_up_nobody(
+    room: Room, monkeypatch: pytest.MonkeyPatch, gate: threading.Event, where: str
+) -> None:
+    other = room.checkout / "other"
+    other.mkdir()
+    (other / "texts").mkdir()
+    (other / "texts" / "a.txt").write_text("Two tills per shop")
+    (other / "b.json").write_text('[{"id": "1", "text": "x", "file": "a.txt"}]')
+    mapping = 'namespace = "other"\ncontentFrom = {dir = "texts", field = "file"}\n'
+    (room.checkout / "other.toml").write_text(mapping)
+    room.ok("source", "add", "other", "--mapping", "other.toml", "--root", "other")
+    module = import_json if where == "content_of" else json_folder
+    done = getattr(module, where)
+
+    def stalled(path: Path, *more: object, **named: object) -> object:
+        is_other = path.is_relative_to(other)
+        return gate.wait() if is_other else done(path, *more, **named)
+
+    monkeypatch.setattr(module, where, stalled)
+    monkeypatch.setattr(import_json, "STALLED_S", 0.2)
+    assert read_sources(DataDir(room.data_dir)) == 2
+    faults = {row["name"]: row["fault"] for row in room.json("source", "list")["sources"]}
+    assert faults["till"] == ""
+    assert "did not answer for 0.2 seconds: nothing was written, nothing retired" in faults["other"]
+    assert statements(room) == {"One queue per region": "needs_review"}
+
+
+def test_a_root_that_became_a_link_closes_nothing(room: Room, root: Path) -> None:
+    room.ok("source", "sync")
+    elsewhere = room.checkout / "elsewhere"
+    elsewhere.mkdir()
+    put(elsewhere, "Another matter")
+    root.rename(room.checkout / "away")
+    root.symlink_to(elsewhere)
+    (row,) = room.json("source", "sync", code=1)["sources"]
+    assert row["fault"] == f"{root} leads to {elsewhere} now: nothing was written, nothing retired"
+    assert statements(room) == {"One queue per region": "needs_review"}
+
+
+def test_two_looks_at_once_wait_for_each_other_and_both_are_whole(room: Room, root: Path) -> None:
+    put(root, *(f"Queue number {number} per region" for number in range(40)))
+    command = [sys.executable, "-m", "ai_memory", "source", "sync", "--json"]
+    both = [subprocess.Popen(command, cwd=room.checkout, stdout=subprocess.PIPE) for _ in range(2)]
+    told = [json.loads(one.communicate(timeout=60)[0])["sources"][0] for one in both]
+    assert [row["fault"] for row in told] == ["", ""]
+    assert sorted(row["said"] for row in told) == ["40 created", "40 unchanged"]
+
+
+def test_while_another_process_reads_nothing_is_blamed_on_the_source(
+    room: Room, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.ok("source", "sync")
+    with alone(room.data_dir / "locks" / "records.lock"):
+        assert room.json("--lock-timeout", "0", "source", "sync", code=4)["error"]["code"] == "busy"
+        looked_long_ago(monkeypatch)
+        monkeypatch.setattr(Memory, "lock_timeout_s", 0.0, raising=False)
+        assert read_sources(DataDir(room.data_dir)) == 0
+    assert room.json("source", "list")["sources"][0]["fault"] == ""
+    assert root.is_dir()
 
 
 def test_a_source_outlives_a_backup_a_rename_and_a_bad_day(room: Room, root: Path) -> None:
@@ -120,11 +191,18 @@ def test_a_source_outlives_a_backup_a_rename_and_a_bad_day(room: Room, root: Pat
 
 
 @pytest.mark.parametrize(
-    ("minutes", "prompts", "pages", "is_read"),
-    [(4, 30, 0, False), (6, 19, 8, False), (6, 20, 0, True), (6, 0, 9, True), (61, 1, 0, True)],
+    ("minutes", "prompts", "pages", "said", "is_read"),
+    [
+        (4, 30, 0, 160_000, False),
+        (6, 19, 8, 100_000, False),
+        (6, 20, 0, 0, True),
+        (6, 0, 9, 0, True),
+        (6, 1, 0, 160_000, True),
+        (61, 1, 0, 0, True),
+    ],
 )
 def test_work_that_was_done_lets_a_drain_read_a_source(
-    room: Room, root: Path, minutes: int, prompts: int, pages: int, is_read: bool
+    room: Room, root: Path, minutes: int, prompts: int, pages: int, said: int, is_read: bool
 ) -> None:
     room.ok("source", "remove", "till")
     room.ok("source", "add", "till", "--mapping", "map.toml", "--root", "tickets", "--every", "1h")
@@ -133,6 +211,8 @@ def test_work_that_was_done_lets_a_drain_read_a_source(
         connection.execute("UPDATE sources SET tried_at_us = tried_at_us - ?", (minutes * 60_000_000,))
     for number in range(prompts):
         room.tell("user-prompt", text=f"Mend the till, part {number}.")
+    for number in range(said // 10_000):
+        room.tell("post-tool-use", tool="Read", call_id=f"c{number}", output=f"{number:03d}\n" * 2_500)
     room.drain()
     for number in range(pages):
         room.ok("write-page", f"notes/{number}.md", "-b", f"# {number}")
@@ -142,6 +222,38 @@ def test_work_that_was_done_lets_a_drain_read_a_source(
     assert read_sources(DataDir(room.data_dir)) == int(is_read)
     assert (room.json("status")["counts"] != pages_before) is is_read
     assert read_sources(DataDir(room.data_dir)) == 0
+
+
+def amiss(room: Room) -> list[tuple[str, str]]:
+    findings = json.loads(room.run("doctor", "--json").stdout)["findings"]
+    return [(one["code"], one["severity"]) for one in findings if one["code"].startswith("source-")]
+
+
+def test_doctor_tells_of_sources_that_are_gone_failed_or_late(room: Room, root: Path) -> None:
+    assert amiss(room) == [("source-late", "note")]
+    room.ok("source", "sync")
+    assert amiss(room) == []
+    (root / "b.json").write_text("{")
+    room.json("source", "sync", code=1)
+    assert amiss(room) == [("source-failed", "warning")]
+    (root / "b.json").unlink()
+    room.ok("source", "sync")
+    with closing(driver.connect(room.data_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE sources SET tried_at_us = tried_at_us - ?", (25 * 3_600_000_000,))
+    assert amiss(room) == [("source-late", "warning")]
+    root.rename(room.checkout / "away")
+    assert amiss(room) == [("source-gone", "warning")]
+    root.symlink_to(room.checkout / "away")
+    assert amiss(room) == [("source-gone", "warning")]
+
+
+@pytest.mark.usefixtures("root")
+def test_doctor_waits_for_no_folder_that_does_not_answer(
+    room: Room, monkeypatch: pytest.MonkeyPatch, gate: threading.Event
+) -> None:
+    monkeypatch.setattr(read_again, "ANSWER_S", 0.01)
+    monkeypatch.setattr(read_again, "_wrong", lambda _: gate.wait())
+    assert amiss(room) == [("source-gone", "warning")]
 
 
 def test_two_sources_share_neither_name_nor_namespace(room: Room, root: Path) -> None:
