@@ -9,7 +9,9 @@ import hashlib
 import os
 import stat
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from ai_memory.store.filesystem import sync_together
@@ -20,8 +22,8 @@ _TEMPORARY = "tmp_obj_"
 _FASTEST = 1
 """What git takes for loose objects. Ids do not compress, and `pack` comes by later."""
 
-TreeRow = tuple[bytes, int, str]
-"""Name, mode and object id of one entry of a tree."""
+TreeRow = tuple[bytes, int, bytes]
+"""Name, mode and object id, in hex, of one entry of a tree, as dulwich's `parse_tree` gives it."""
 
 
 class ObjectWriter:
@@ -86,27 +88,27 @@ def clear_temporary(objects: Path) -> None:
 
 def spliced_tree(raw: bytes, rows: Sequence[TreeRow], changes: Mapping[bytes, tuple[int, str] | None]) -> bytes:
     """The bytes of a tree with entries set, or taken out (None). `rows` are those of `raw`."""
-    added = sorted((_order(name, row[0]), name, row) for name, row in changes.items() if row is not None)
-    pieces: list[bytes] = []
-    run = at = 0
-    for name, mode, _ in rows:
-        length = len(name) + (28 if mode > 0o77777 else 27)  # mode in octal, blank, name, NUL, 20 bytes of id
-        if added and _order(name, mode) > added[0][0]:
-            pieces.append(raw[run:at])
-            run = at
-            while added and _order(name, mode) > added[0][0]:
-                pieces.append(_entry(*added.pop(0)[1:]))
-        if name in changes:
-            pieces.append(raw[run:at])
-            run = at + length
-        at += length
-    if at != len(raw):  # modes with a leading zero, as old programs wrote them
+    lengths = (len(name) + (28 if mode > 0o77777 else 27) for name, mode, _ in rows)
+    borders = [0, *accumulate(lengths)]  # mode in octal, blank, name, NUL, 20 bytes of id
+    if borders[-1] != len(raw):  # modes with a leading zero, as old programs wrote them
         return _composed(rows, changes)
-    return b"".join((*pieces, raw[run:], *(_entry(name, row) for _, name, row in added)))
+    places = [place for place, row in enumerate(rows) if row[0] in changes]
+    edits = [(borders[place], borders[place + 1], b"", b"") for place in places]
+    for name, new in changes.items():
+        if new is not None:
+            order = _order(name, new[0])
+            at = borders[bisect_left(rows, order, key=lambda row: _order(row[0], row[1]))]
+            edits.append((at, at, order, _entry(name, new)))
+    pieces: list[bytes] = []
+    run = 0
+    for start, end, _, entry in sorted(edits):  # at one place what comes in stands before what goes
+        pieces += (raw[run:start], entry)
+        run = end
+    return b"".join((*pieces, raw[run:]))
 
 
 def _composed(rows: Sequence[TreeRow], changes: Mapping[bytes, tuple[int, str] | None]) -> bytes:
-    kept = {name: (mode, made) for name, mode, made in rows}
+    kept = {name: (mode, made.decode()) for name, mode, made in rows}
     after = {name: row for name, row in {**kept, **changes}.items() if row is not None}
     ordered = sorted((_order(name, row[0]), name, row) for name, row in after.items())
     return b"".join(_entry(name, row) for _, name, row in ordered)
