@@ -237,8 +237,13 @@ class Writer:
     # --- edits by hand ---
 
     def _look_at(self, git_path: str) -> bool:
-        """Take an edit of this file, and of its neighbours if their folder changed; True when all were looked at."""
+        """Take an edit of this file, and of its neighbours if their folder changed; True when all were looked at.
+
+        Every write asks for the project's `_meta.md`: its neighbours are looked at when one of them is written.
+        """
         folder = folder_of(git_path)
+        if git_path.endswith(f"/{META_NAME}") and self._is_as_committed(git_path):
+            return False
         is_large = len(self._wiki.folder_rows(self._wiki.head(), folder)) > LARGE_FOLDER
         if is_large and self._looks.is_unchanged(folder) and self._is_as_committed(git_path):
             return False
