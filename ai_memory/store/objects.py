@@ -10,7 +10,7 @@ import os
 import stat
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -48,12 +48,16 @@ class ObjectWriter:
 
     def publish(self) -> None:
         """Sync all files at once, give them their names, sync the names at once."""
+        sync_together(self.name())
+
+    def name(self, *, beside: Iterable[Path] = ()) -> list[Path]:
+        """Sync all files at once, with what lies `beside`, and give them their names. Gives the folders to sync."""
         new = {made: path for made, path in self._made.items() if path is not None}
-        sync_together(new.values())
+        sync_together([*new.values(), *beside])
         for made, path in new.items():
             path.replace(path.with_name(made[2:]))
         folders = {folder for made in self._made if (folder := self._objects / made[:2]).is_dir()}
-        sync_together([*sorted(folders), self._objects])
+        return [*sorted(folders), self._objects]
 
     def _write(self, made: str, packed: bytes) -> Path:
         folder = self._objects / made[:2]

@@ -22,7 +22,7 @@ from ai_memory.clock import within_calendar
 from ai_memory.errors import StoreFault
 from ai_memory.model import MACHINE, Author, Sanitized
 from ai_memory.store import gitlock
-from ai_memory.store.filesystem import sync_below, sync_folder
+from ai_memory.store.filesystem import sync_below, sync_folder, sync_together
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, read_head
 from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, loose_object, spliced_tree
 from ai_memory.store.packing import pack_loose
@@ -86,6 +86,8 @@ class Wiki:
     def __init__(self, git: Path) -> None:
         self._git = git
         self._store = DiskObjectStore(git / "objects")  # a `Repo` parses the settings first: 1 ms a write
+        self._unsynced: list[Path] = []
+        """Folders with names of new objects, until the branch is to lead there."""
         self._tree = lru_cache(_TREE_CACHE)(self._read_tree)
         self._rows = lru_cache(_ROWS_CACHE)(self._read_rows)
         self._entry = lru_cache(_TREE_CACHE)(self._find_entry)
@@ -249,9 +251,11 @@ class Wiki:
         message: str,
         author: Author,
         at_us: int,
+        beside: Iterable[Path] = (),
     ) -> str:
-        """Store blobs, trees and a commit, synced to disk; the branch stays. Same input, same id.
+        """Store blobs, trees and a commit; the branch stays. Same input, same id.
 
+        Their bytes are synced, together with the files and folders `beside`; their names are by `swap_branch`.
         Crash: safe at any point, objects that nothing points to are left.
         """
         writer = ObjectWriter(self._git / "objects", is_stored=self._is_loose)
@@ -269,7 +273,7 @@ class Wiki:
         commit.author_timezone = commit.commit_timezone = 0
         commit.message = message.encode()
         made = writer.add(b"commit", commit.as_raw_string())
-        writer.publish()
+        self._unsynced += writer.name(beside=beside)
         return made
 
     def commit_bytes(self, object_id: str) -> bytes | None:
@@ -298,7 +302,12 @@ class Wiki:
         """
         branch = self._git / BRANCH
         branch.parent.mkdir(parents=True, exist_ok=True)
-        with gitlock.locked(branch, self._git / OWN_BRANCH_LOCK) as put:
+
+        def written(lock: Path) -> None:
+            sync_together([lock, *self._unsynced])  # no branch leads to what a power cut may take
+            self._unsynced.clear()
+
+        with gitlock.locked(branch, self._git / OWN_BRANCH_LOCK, written=written) as put:
 
             def swap(old: str | None, new: str) -> bool:
                 if self.head() != old:
