@@ -335,8 +335,8 @@ class Change:
     def _names(self, head: str | None, folder: str) -> dict[str, str]:
         """Names that stand in a folder or were put there, by their key. Kept for the next page of the folder."""
         if folder not in self._keys:
-            found = (name.decode("utf-8", "surrogateescape") for name, _, _ in self._wiki.folder_rows(head, folder))
-            self._keys[folder] = {names.path_key(name): name for name in found}
+            found = b"/".join(name for name, _, _ in self._wiki.folder_rows(head, folder))
+            self._keys[folder] = names.by_key(found.decode("utf-8", "surrogateescape"))
         return self._keys[folder]
 
     def _is_live(self, head: str | None, git_path: str) -> bool:

@@ -46,7 +46,7 @@ def read_objects(git: Path, *, most: int) -> Objects:
                     return Objects(files, tuple(faults), is_whole=False)
                 else:
                     files += 1
-                    faults += _file_faults(wiki, path, made)
+                    faults += _file_faults(wiki, path, made.decode())
     return Objects(files, tuple(faults), is_whole=True)
 
 

@@ -6,8 +6,8 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 NETWORK_FILESYSTEMS = frozenset(
@@ -88,7 +88,7 @@ def sync_folder(folder: Path) -> None:
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        _wait_for(descriptor)
     finally:
         os.close(descriptor)
 
@@ -99,6 +99,18 @@ _SLOW_SYNC_S = 0.002
 """From here on a wait costs more than the threads that share it."""
 
 
+class _Pace:
+    """How long this process waited for a disk last. It only tells whether threads are worth their while."""
+
+    last_s = 0.0
+
+
+def _wait_for(descriptor: int) -> None:
+    begun = time.monotonic()
+    os.fsync(descriptor)
+    _Pace.last_s = time.monotonic() - begun
+
+
 def sync_together(paths: Iterable[Path]) -> None:
     """Make files and names in folders survive a power cut. On a slow disk all at once: its journal joins the waits.
 
@@ -106,8 +118,8 @@ def sync_together(paths: Iterable[Path]) -> None:
     Raises the first OSError.
     """
     waiting = list(dict.fromkeys(paths))
-    while waiting and _is_quick(waiting.pop()):
-        pass
+    while waiting and _Pace.last_s < _SLOW_SYNC_S:
+        _sync(waiting.pop())
     faults: list[OSError] = []
 
     def sync_some() -> None:
@@ -129,10 +141,25 @@ def sync_together(paths: Iterable[Path]) -> None:
         raise faults[0]
 
 
-def _is_quick(path: Path) -> bool:
-    begun = time.monotonic()
-    _sync(path)
-    return time.monotonic() - begun < _SLOW_SYNC_S
+@contextmanager
+def synced_meanwhile(paths: Iterable[Path]) -> Iterator[None]:
+    """The same beside the work of the block: it is done once the block has ended. Raises OSError there."""
+    faults: list[OSError] = []
+
+    def sync_all() -> None:
+        try:
+            sync_together(paths)
+        except OSError as fault:
+            faults.append(fault)
+
+    thread = threading.Thread(target=sync_all)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    if faults:
+        raise faults[0]
 
 
 def _sync(path: Path) -> None:
@@ -141,7 +168,7 @@ def _sync(path: Path) -> None:
         return
     descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        _wait_for(descriptor)
     finally:
         os.close(descriptor)
 
@@ -205,7 +232,7 @@ def write_beside(
             out.write(content)
             if sync:
                 out.flush()
-                os.fsync(out.fileno())
+                _wait_for(out.fileno())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

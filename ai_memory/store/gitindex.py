@@ -311,10 +311,7 @@ def index_lock(git: Path, step: Callable[[str], None]) -> Iterator[Callable[[byt
     may leave a torn file until the caller syncs it and its folder: `read` then gives None, and it is made anew.
     """
 
-    def written() -> None:
-        step("git-index-written")
-
-    with gitlock.locked(git / "index", git / OWN_INDEX_LOCK, sync=False, written=written) as put:
+    with gitlock.locked(git / "index", git / OWN_INDEX_LOCK, written=lambda _: step("git-index-written")) as put:
         step("git-index-locked")
         yield put
     step("git-index-renamed")

@@ -46,15 +46,14 @@ def locked(
     own: Path,
     *,
     wait_s: float = WAIT_S,
-    sync: bool = True,
-    written: Callable[[], None] = lambda: None,
+    written: Callable[[Path], None] = lambda _: None,
 ) -> Iterator[Callable[[bytes], None]]:
     """Hold the lock of `target`; the block gets the function that puts new bytes there.
 
-    Which of the two versions a power cut leaves is open until the caller syncs the folder of `target`; without `sync`
-    it may also be a torn one until the caller syncs `target` itself.
+    Which of the two versions a power cut leaves is open until the caller syncs the folder of `target`; it may also be
+    a torn one until the caller syncs `target` itself, or what `written` is given before it takes that place.
 
-    `own` lies on the same disk. `written` is called before the new bytes take their place.
+    `own` lies on the same disk.
     Raises StoreFault when a git command holds the lock. Crash: the next `clear` removes what is left.
     """
     clear(target, own)
@@ -62,12 +61,8 @@ def locked(
     own.touch(mode=0o600)
 
     def put(content: bytes) -> None:
-        with lock.open("wb") as out:
-            out.write(content)
-            if sync:
-                out.flush()
-                os.fsync(out.fileno())
-        written()
+        lock.write_bytes(content)
+        written(lock)
         lock.replace(target)
 
     try:

@@ -56,8 +56,8 @@ class Pending:
 
 
 def save(path: Path, pending: Pending) -> None:
-    """Pass the commit point. Durable on return; before it, nothing happened."""
-    write_whole(path, _encode(pending))
+    """Write the log; before it, nothing happened. A power cut may take it back until its folder is synced."""
+    write_whole(path, _encode(pending), sync_name=False)
 
 
 def load(path: Path) -> Pending | None:

@@ -118,8 +118,8 @@ class _Writer:
         if key not in self._trees:
             changes: dict[bytes, tuple[int, str] | None] = {}
             raw, rows = self._wiki.raw_tree(tree)
-            for name, mode, made in rows:
-                path = prefix + name.decode("utf-8", "surrogateescape")
+            for name, mode, object_id in rows:
+                path, made = prefix + name.decode("utf-8", "surrogateescape"), object_id.decode()
                 if not stat.S_ISDIR(mode):
                     if self._goes(path, made):
                         changes[name] = None
@@ -174,9 +174,9 @@ def _reachable(wiki: Wiki, heads: Iterable[str]) -> list[str]:
             found[tree] = None
             for _, mode, made in wiki.raw_tree(tree)[1]:
                 if stat.S_ISDIR(mode):
-                    trees.append(made)
+                    trees.append(made.decode())
                 elif not S_ISGITLINK(mode):
-                    found[made] = None
+                    found[made.decode()] = None
     return list(reversed(found))
 
 

@@ -15,7 +15,7 @@ from ai_memory.store import gitindex, indexing, pending, state
 from ai_memory.store.addresses import folder_of
 from ai_memory.store.blobs import blob_id
 from ai_memory.store.driver import DatabaseError, refusal, transaction
-from ai_memory.store.filesystem import nearest_folder, sync_together
+from ai_memory.store.filesystem import nearest_folder, sync_together, synced_meanwhile
 from ai_memory.store.gitindex import GitIndex, regular_status
 from ai_memory.store.indexing import WriterIndex
 from ai_memory.store.outbox import Outbox
@@ -85,28 +85,60 @@ class RollForward:
         self._data_dir = data_dir
         self._wiki = wiki
         self._index = index
-        self._stamps = stamps
+        self._tree = WorkTree(data_dir.wiki, None, stamps)
         self._step = step
+        self._waiting: list[Path] = []
+        """What must be synced before anything that can be seen changes: the log's name, files beside those of pages."""
 
     def finish(self, change: Pending) -> Applied:
         """Bring everything to what the log says, then remove it. What fails is told: the next command goes on there."""
         try:
+            return self._finish(change)
+        finally:
+            self._drop_staged()
+
+    def _finish(self, change: Pending) -> Applied:
+        try:
+            self._waiting = [self._data_dir.root, *self._staged(change)]
             commit, paths = self._commit(change)  # 5.1 objects, 5.2 ref
+            self._sync_waiting()
             self._apply_state(change)  # 5.3
         except (OSError, DatabaseError, StoreFault) as fault:
             return Applied(is_done=False, obstacle=Obstacle.of(fault, self._data_dir.root))
         try:
             folders = self._write_files(change, commit, paths)  # 5.4
             self._splice_git_index(commit, paths)  # 5.5
-            self._follow_index(commit, paths)  # 5.6
+            with synced_meanwhile(self._names(paths)):  # 5.8
+                self._follow_index(commit, paths)  # 5.6
+            self._step("names")
             self._write_outbox(change)  # 5.7
-            self._sync_names(paths)  # 5.8
         except (OSError, DatabaseError, StoreFault) as fault:
             return Applied(commit, paths, obstacle=Obstacle.of(fault, self._data_dir.root))
         self._step("before-clear")
         pending.clear(self._data_dir.pending, is_harmless=not change.outbox)  # 6
         self._step("cleared")
         return Applied(commit, paths, folders)
+
+    def _staged(self, change: Pending) -> list[Path]:
+        """Files beside those of the first pages: synced with the objects, they need no wait of their own later.
+
+        What fails here is told by 5.4, since the change is done without it.
+        """
+        mine = ((path, row.content) for path, row in sorted(change.paths.items()) if not row.is_adopted)
+        try:
+            return self._tree.stage(islice(mine, _FILES_AT_ONCE))
+        except OSError:
+            self._drop_staged()
+            return []
+
+    def _drop_staged(self) -> None:
+        with suppress(OSError):  # a dot-file that stays is removed with other leftovers
+            self._tree.drop_staged()
+
+    def _sync_waiting(self) -> None:
+        """Where no object had to be written."""
+        sync_together(self._waiting)
+        self._waiting = []
 
     def _commit(self, change: Pending) -> tuple[str | None, Mapping[str, bytes | None]]:
         """Commit and contents per path, after the branch holds the change."""
@@ -175,9 +207,16 @@ class RollForward:
         return kept, missing
 
     def _write(self, change: Pending, parent: str | None, contents: Mapping[str, bytes | None]) -> str:
-        return self._wiki.write_commit(
-            parent, contents, message=change.message, author=change.author, at_us=change.at_us
+        made = self._wiki.write_commit(
+            parent,
+            contents,
+            message=change.message,
+            author=change.author,
+            at_us=change.at_us,
+            beside=self._waiting,
         )
+        self._waiting = []
+        return made
 
     def _wanted(self, change: Pending, head: str | None) -> dict[str, bytes | None]:
         """What the change makes of `head`: joined where someone moved the branch and both sides changed a page."""
@@ -220,26 +259,24 @@ class RollForward:
 
     def _write_files(self, change: Pending, commit: str | None, paths: Mapping[str, bytes | None]) -> frozenset[str]:
         """Gives the folders in which a person's edit was found: it is kept."""
-        tree = WorkTree(self._data_dir.wiki, None, self._stamps)
         before = self._wiki.parent(commit) if commit is not None else None
         edited = set()
         waiting = iter(sorted(paths.items()))
         while some := list(islice(waiting, _FILES_AT_ONCE)):
-            with tree.staged(some):
-                for path, content in some:
-                    if self._is_edited(tree, change.paths.get(path), before, path, content):
-                        edited.add(folder_of(path))
-                    self._step("file")
+            sync_together(self._tree.stage(some))
+            for path, content in some:
+                if self._is_edited(change.paths.get(path), before, path, content):
+                    edited.add(folder_of(path))
+                self._step("file")
+            self._drop_staged()
         return frozenset(edited)
 
-    def _is_edited(
-        self, tree: WorkTree, row: PathChange | None, before: str | None, path: str, content: bytes | None
-    ) -> bool:
+    def _is_edited(self, row: PathChange | None, before: str | None, path: str, content: bytes | None) -> bool:
         if row is not None and row.is_adopted:
-            return tree.follow(path, taken=row.content, new=content)
+            return self._tree.follow(path, taken=row.content, new=content)
         committed = [self._wiki.blob_at(before, path), row.old if row is not None else None]
         known = [self._wiki.blob(blob) for blob in dict.fromkeys(filter(None, committed))]
-        return tree.replace(path, known=known, new=content)
+        return self._tree.replace(path, known=known, new=content)
 
     def _splice_git_index(self, commit: str | None, paths: Mapping[str, bytes | None]) -> None:
         if not paths:
@@ -276,15 +313,14 @@ class RollForward:
             )
         self._step("search-index")
 
-    def _sync_names(self, paths: Mapping[str, bytes | None]) -> None:
-        """Make git's index and the renames of 5.2 and 5.4 survive a power cut, in one wait; the log stands so long."""
+    def _names(self, paths: Mapping[str, bytes | None]) -> list[Path]:
+        """Git's index and what holds the renames of 5.2 and 5.4: one wait, and the log stands so long."""
         if not paths:
-            return
+            return []
         wiki = self._data_dir.wiki
         folders = {nearest_folder(wiki / folder_of(path)) for path in paths}
         git = self._data_dir.git
-        sync_together([self._wiki.branch_folder, git / "index", git, *sorted(folders)])
-        self._step("names")
+        return [self._wiki.branch_folder, git / "index", git, *sorted(folders)]
 
     def _write_outbox(self, change: Pending) -> None:
         outbox = Outbox(self._data_dir)

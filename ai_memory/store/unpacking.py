@@ -171,9 +171,9 @@ def _read_all(wiki: Wiki, head: str) -> None:
                 if not is_plain(name.decode("utf-8", "surrogateescape")):
                     raise BadArchive(f"its wiki holds a name that leads elsewhere: {name[:80]!r}")
                 if stat.S_ISDIR(mode):
-                    waiting.append(made)
+                    waiting.append(made.decode())
                 elif not S_ISGITLINK(mode):
-                    blobs.add(made)
+                    blobs.add(made.decode())
         new = [parent for parent in wiki.parents(commit) if parent not in seen]
         seen |= set(new)
         commits += new

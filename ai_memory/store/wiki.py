@@ -8,11 +8,12 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
+from dulwich.config import ConfigFile, StackedConfig
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, Tree, parse_tree
 from dulwich.repo import Repo
@@ -21,7 +22,7 @@ from ai_memory.clock import within_calendar
 from ai_memory.errors import StoreFault
 from ai_memory.model import MACHINE, Author, Sanitized
 from ai_memory.store import gitlock
-from ai_memory.store.filesystem import sync_below, sync_folder
+from ai_memory.store.filesystem import sync_below, sync_folder, sync_together
 from ai_memory.store.head import BRANCH, OWN_BRANCH_LOCK, read_head
 from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, loose_object, spliced_tree
 from ai_memory.store.packing import pack_loose
@@ -84,13 +85,9 @@ class Wiki:
 
     def __init__(self, git: Path) -> None:
         self._git = git
-        try:
-            self._repo = Repo(str(git.parent))
-        except Exception as fault:  # as in `_raw`
-            raise StoreFault(
-                f"The wiki's repository cannot be opened: {fault}", hint=f"Look at {git} with `git fsck`."
-            ) from fault
-        self._store = self._repo.object_store
+        self._store = DiskObjectStore(git / "objects")  # a `Repo` parses the settings first: 1 ms a write
+        self._unsynced: list[Path] = []
+        """Folders with names of new objects, until the branch is to lead there."""
         self._tree = lru_cache(_TREE_CACHE)(self._read_tree)
         self._rows = lru_cache(_ROWS_CACHE)(self._read_rows)
         self._entry = lru_cache(_TREE_CACHE)(self._find_entry)
@@ -120,7 +117,7 @@ class Wiki:
         sync_folder(folder)
 
     def close(self) -> None:
-        self._repo.close()
+        self._store.close()
 
     def clear_temporary(self) -> None:
         """Remove objects that a killed writer left half written. Call under the writer lock."""
@@ -254,12 +251,14 @@ class Wiki:
         message: str,
         author: Author,
         at_us: int,
+        beside: Iterable[Path] = (),
     ) -> str:
-        """Store blobs, trees and a commit, synced to disk; the branch stays. Same input, same id.
+        """Store blobs, trees and a commit; the branch stays. Same input, same id.
 
+        Their bytes are synced, together with the files and folders `beside`; their names are by `swap_branch`.
         Crash: safe at any point, objects that nothing points to are left.
         """
-        writer = ObjectWriter(self._git / "objects", is_stored=self.has)
+        writer = ObjectWriter(self._git / "objects", is_stored=self._is_loose)
         edits: dict[bytes, tuple[int, str] | None] = {
             path.encode(): None if content is None else (_REGULAR, writer.add(b"blob", content))
             for path, content in changes.items()
@@ -274,7 +273,7 @@ class Wiki:
         commit.author_timezone = commit.commit_timezone = 0
         commit.message = message.encode()
         made = writer.add(b"commit", commit.as_raw_string())
-        writer.publish()
+        self._unsynced += writer.name(beside=beside)
         return made
 
     def commit_bytes(self, object_id: str) -> bytes | None:
@@ -303,7 +302,12 @@ class Wiki:
         """
         branch = self._git / BRANCH
         branch.parent.mkdir(parents=True, exist_ok=True)
-        with gitlock.locked(branch, self._git / OWN_BRANCH_LOCK) as put:
+
+        def written(lock: Path) -> None:
+            sync_together([lock, *self._unsynced])  # no branch leads to what a power cut may take
+            self._unsynced.clear()
+
+        with gitlock.locked(branch, self._git / OWN_BRANCH_LOCK, written=written) as put:
 
             def swap(old: str | None, new: str) -> bool:
                 if self.head() != old:
@@ -331,7 +335,10 @@ class Wiki:
 
     def person(self) -> Author | None:
         """The git identity that this machine's person configured, or None."""
-        config = self._repo.get_config_stack()
+        files = StackedConfig.default_backends()
+        with suppress(FileNotFoundError):
+            files.insert(0, ConfigFile.from_path(self._git / "config"))
+        config = StackedConfig(files)
         try:
             name, email = config.get((b"user",), b"name"), config.get((b"user",), b"email")
         except KeyError:
@@ -339,6 +346,10 @@ class Wiki:
         return Author(_clean(name), _clean(email))
 
     # --- inside ---
+
+    def _is_loose(self, object_id: str) -> bool:
+        """One that lies in a pack alone is written again: every write asks for six, and nearly all are new."""
+        return os.path.exists(f"{self._git}/objects/{object_id[:2]}/{object_id[2:]}")  # noqa: PTH110 (as above)
 
     def _raw(self, object_id: str) -> tuple[int, bytes]:
         loose = loose_object(self._git, object_id)
@@ -356,18 +367,18 @@ class Wiki:
         return int(kind), bytes(content)
 
     def _read_tree(self, tree: str) -> Mapping[bytes, tuple[int, str]]:
-        return {name: (mode, made) for name, mode, made in self._rows(tree)[1]}
+        return {name: (mode, made.decode()) for name, mode, made in self._rows(tree)[1]}
 
     def _read_rows(self, tree: str) -> tuple[bytes, list[TreeRow]]:
         """The bytes of a tree and its entries in their order. Raises StoreFault for what is no tree."""
         kind, content = self._raw(tree)
         if kind != Tree.type_num:
             raise StoreFault(f"{tree} is not a folder.")
-        return content, [(name, mode, made.decode()) for name, mode, made in parse_tree(content, 20)]
+        return content, list(parse_tree(content, 20))
 
     def _find_entry(self, tree: str, wanted: bytes) -> tuple[int, str] | None:
         """One entry of a tree, without an index of all the others."""
-        return next(((mode, made) for name, mode, made in self._rows(tree)[1] if name == wanted), None)
+        return next(((mode, made.decode()) for name, mode, made in self._rows(tree)[1] if name == wanted), None)
 
     def _read_commit(self, commit: str) -> Commit:
         kind, content = self._raw(commit)

@@ -191,14 +191,11 @@ class Writer:
         return applied
 
     def _save(self, change: Pending) -> None:
-        """Raises StoreFault when nothing was written, Recorded when only the sync of the log's name failed."""
-        path = self._data_dir.pending
+        """Raises StoreFault when nothing was written."""
         try:
-            pending.save(path, change)
+            pending.save(self._data_dir.pending, change)
         except OSError as fault:
             obstacle = Obstacle.of(fault, self._data_dir.root)
-            if path.exists():
-                raise obstacle.recorded() from fault
             raise StoreFault(
                 f"Nothing was written: {obstacle.why}", hint=f"{obstacle.remedy} Then try again."
             ) from fault
@@ -239,18 +236,23 @@ class Writer:
     # --- edits by hand ---
 
     def _look_at(self, git_path: str) -> bool:
-        """Take an edit of this file, and of its neighbours if their folder changed; True when all were looked at."""
-        folder = folder_of(git_path)
-        is_large = len(self._wiki.folder_rows(self._wiki.head(), folder)) > LARGE_FOLDER
-        if is_large and self._looks.is_unchanged(folder) and self._is_as_committed(git_path):
+        """Take an edit of this file, and of its neighbours if their folder changed; True when all were looked at.
+
+        Every write asks for the project's `_meta.md`: its neighbours are looked at when one of them is written.
+        """
+        folder, head = folder_of(git_path), self._wiki.head()
+        if git_path.endswith(f"/{META_NAME}") and self._is_as_committed(git_path, head):
+            return False
+        is_large = len(self._wiki.folder_rows(head, folder)) > LARGE_FOLDER
+        if is_large and self._looks.is_unchanged(folder) and self._is_as_committed(git_path, head):
             return False
         self._asked.update(dict.fromkeys(self.adopt_folder(folder).asked))
         self._refuse_unfinished()
         return True
 
-    def _is_as_committed(self, git_path: str) -> bool:
+    def _is_as_committed(self, git_path: str, head: str | None) -> bool:
         path = self._data_dir.wiki / git_path
-        committed = self._wiki.blob_at(self._wiki.head(), git_path)
+        committed = self._wiki.blob_at(head, git_path)
         status = gitindex.regular_status(path)
         if status is None:
             return committed is None and not os.path.lexists(path)

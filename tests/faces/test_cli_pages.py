@@ -438,6 +438,12 @@ def test_a_new_page_names_those_with_a_similar_title(room: Room) -> None:
     assert [row["path"] for row in answer["similar"]] == ["notes/retry-budget.md"]
 
 
+def test_similar_titles_are_told_in_letters_that_the_database_does_not_fold(room: Room) -> None:
+    write(room, "notes/strasse.md", "# STRASSE nach Ürzig\n")
+    answer = room.json("write-page", "-p", "notes/andere.md", "-b", "# Straße nach ürzig\n")
+    assert [row["path"] for row in answer["similar"]] == ["notes/strasse.md"]
+
+
 def test_the_best_match_of_a_query_is_read(room: Room) -> None:
     write(room)
     write(room, "notes/other.md", "# Something else\n\nnothing here\n")

@@ -1,5 +1,6 @@
 """A change that is recorded and cannot be finished yet: the next one is told that it was not written."""
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
@@ -85,19 +86,21 @@ def test_a_log_that_cannot_be_saved_is_told_as_nothing_written(room: WikiRoom, m
     )
 
 
-def test_a_log_whose_name_alone_could_not_be_synced_is_told_as_recorded(
+def test_a_log_whose_name_alone_could_not_be_synced_is_told_as_recorded_and_the_branch_stays(
     room: WikiRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = pending.write_whole
+    before, real = room.git("rev-parse", "HEAD"), os.fsync
 
-    def write_and_refuse(path: Path, content: bytes) -> None:
-        real(path, content)
-        raise FULL
+    def refuse_the_folder(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink() == room.data_dir.root:
+            raise FULL
+        real(descriptor)
 
     with monkeypatch.context() as full:
-        full.setattr(pending, "write_whole", write_and_refuse)
+        full.setattr(os, "fsync", refuse_the_folder)
         with pytest.raises(Recorded):
             room.put("notes/a.md", "ours\n")
+    assert room.git("rev-parse", "HEAD") == before
     assert room.text("notes/a.md") == "ours\n"
 
 

@@ -8,7 +8,7 @@ from dulwich.repo import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_memory.store.objects import ObjectWriter, clear_temporary, spliced_tree
+from ai_memory.store.objects import ObjectWriter, TreeRow, clear_temporary, spliced_tree
 
 Row = tuple[int, str]
 NAMES = st.binary(min_size=1, max_size=4).filter(lambda name: not set(name) & set(b"\0/") and name not in (b".", b".."))
@@ -24,8 +24,8 @@ def bytes_of(entries: dict[bytes, Row]) -> bytes:
     return tree.as_raw_string()
 
 
-def rows_of(raw: bytes) -> list[tuple[bytes, int, str]]:
-    return [(name, mode, made.decode()) for name, mode, made in parse_tree(raw, 20)]
+def rows_of(raw: bytes) -> list[TreeRow]:
+    return list(parse_tree(raw, 20))
 
 
 @given(st.dictionaries(NAMES, ROWS), st.dictionaries(NAMES, st.none() | ROWS))
@@ -41,7 +41,7 @@ def test_a_spliced_tree_is_the_tree_with_its_changes(
 def test_modes_with_a_leading_zero_are_read_too(before: dict[bytes, Row], changes: dict[bytes, Row | None]) -> None:
     raw = bytes_of(before)
     rows = rows_of(raw)
-    padded = b"".join(b"0%o %s\0%s" % (mode, name, bytes.fromhex(made)) for name, mode, made in rows)
+    padded = b"".join(b"0%o %s\0%s" % (mode, name, bytes.fromhex(made.decode())) for name, mode, made in rows)
     after = {name: row for name, row in {**before, **changes}.items() if row is not None}
     assert spliced_tree(padded, rows, changes) == bytes_of(after)
 

@@ -10,6 +10,7 @@ from ai_memory.errors import MemoryFault
 from ai_memory.text.limits import TooLarge
 from ai_memory.text.names import (
     BadName,
+    by_key,
     check_name,
     check_page_path,
     check_read_path,
@@ -205,6 +206,13 @@ def test_reserved_projects_are_known() -> None:
 )
 def test_paths_that_a_folding_disk_takes_for_one_share_a_key(one: str, other: str) -> None:
     assert path_key(one) == path_key(other)
+
+
+@given(st.lists(st.text(st.sampled_from("aAbK.éÉßſ\u0301\u212a"), min_size=1, max_size=4), min_size=1))
+def test_names_by_their_keys_are_the_same_one_by_one_and_at_once(segments: list[str]) -> None:
+    assert by_key("/".join(segments)) == {path_key(name): name for name in segments}
+    plain = [name.encode("ascii", "replace").decode() for name in segments]
+    assert by_key("/".join(plain)) == {path_key(name): name for name in plain}
 
 
 @given(st.text(max_size=40))
