@@ -25,6 +25,7 @@ from ai_memory.store.snapshot import Figures
 from ai_memory.store.spool import Spool, SpoolCounts
 from ai_memory.store.state import Drain, last_drain, places
 from ai_memory.store.state_sessions import totals
+from ai_memory.store.tombstones import count_tombstones
 from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Counts:
     sessions: int = 0
     open_sessions: int = 0
     observations: int = 0
+    archived: int = 0
+    """Versions of pages that upkeep took away and that can come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ def status(
         figures = Figures() if line else snapshot.figures(expiring_between_us=(now_us, now_us + SOON_US))
         vectors = VectorState() if line else vector_state(snapshot, _choice(settings, problems))
     problems += untold
-    sessions, open_sessions, observations, drain, backup, maintained = _from_state(memory, problems)
+    sessions, open_sessions, observations, archived, drain, backup, maintained = _from_state(memory, problems)
     head = read_head(memory.data_dir.git)
     counted = Spool(memory.data_dir).counts()
     spool = _spool(counted, settings)
@@ -202,6 +205,7 @@ def status(
             sessions,
             open_sessions,
             observations,
+            archived,
         ),
         spool,
         drain,
@@ -270,24 +274,28 @@ def _choice(settings: Config, problems: list[str]) -> "Choice | None":
 
 def _from_state(
     memory: "Memory", problems: list[str]
-) -> tuple[int, int, int, DrainState | None, BackupState, MaintainState | None]:
+) -> tuple[int, int, int, int, DrainState | None, BackupState, MaintainState | None]:
     try:
         with memory.state_reading() as connection:
             if connection is None:
-                return 0, 0, 0, None, BackupState(), None
+                return 0, 0, 0, 0, None, BackupState(), None
             drain = last_drain(connection)
-            counted = totals(connection)
+            counted = (*totals(connection), count_tombstones(connection))
             verified, made = last_verified(connection), last_backup(connection)
             maintained = maintain_state(connection)
     except MemoryFault as fault:
         problems.append(fault.message)
-        return 0, 0, 0, None, BackupState(), None
+        return 0, 0, 0, 0, None, BackupState(), None
     backup = BackupState(
         rfc3339(verified.at_us) if verified else None,
         verified.subject if verified else None,
         rfc3339(made.at_us) if made else None,
     )
     return *counted, _drain(drain) if drain else None, backup, maintained
+
+
+def _archived_words(counts: Counts) -> str:
+    return f"; {counts.archived} taken away, see ai-memory archive list --all" if counts.archived else ""
 
 
 def _empty(memory: "Memory", figures: Figures) -> tuple[str, ...]:
@@ -365,7 +373,7 @@ def status_text(result: Status) -> str:
     rows = [
         ("data dir", result.data_dir if result.exists else f"{result.data_dir} (not there yet)"),
         ("project", _project_words(result.scope, result.project_pages)),
-        ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts"),
+        ("pages", f"{counts.pages} in {counts.projects} projects, {counts.chunks} parts{_archived_words(counts)}"),
         ("kinds", _kind_words(result.figures)),
         ("vectors", vector_words(result.vectors)),
         ("recall", _recall_words(result.capabilities)),

@@ -43,6 +43,13 @@ def tombstones(
     return [Tombstone(PageRef(*row[:3]), *row[3:]) for row in rows]
 
 
+def count_tombstones(connection: Connection) -> int:
+    """How many versions were taken away and are not erased; some may stand again."""
+    if state_schema.version(connection) < state_schema.USAGE_SINCE:
+        return 0
+    return int(connection.execute("SELECT count(*) FROM tombstones").fetchone()[0])
+
+
 _DROP = "DELETE FROM tombstones WHERE (workspace, project, path, version) = (?, ?, ?, ?)"
 _KEPT_OF_PAGES = ("page_sessions", "evidence", "page_access", "feedback")
 
