@@ -255,7 +255,9 @@ def _united(plan: _Plan, key: str, words: Iterable[str]) -> list[str] | None:
     found = list(once.values())
     most = LIMITS[key].most
     if len(found) > most:
-        plan.gaps.append(f"a page has at most {most} {key}: left out: {', '.join(found[most:])}")
+        over = found[most:]
+        more = f" and {len(over) - SHOWN} more" if len(over) > SHOWN else ""
+        plan.gaps.append(f"a page has at most {most} {key}: left out: {', '.join(over[:SHOWN])}{more}")
     return found[:most] or None
 
 
@@ -396,17 +398,20 @@ def merged_text(result: Merged) -> str:
         return f"unchanged {into}: nothing of these is left to merge"
     is_done = result.outcome == "merged"
     verb = "merged" if is_done else "would merge, with --confirm:"
-    lines = [f"{verb} {len(result.pages)} pages into {into} · {result.title}{' · new' if result.is_new else ''}"]
+    count = f"{len(result.pages)} page{'' if len(result.pages) == 1 else 's'}"
+    lines = [f"{verb} {count} into {into} · {result.title}{' · new' if result.is_new else ''}"]
     for row in result.pages[:SHOWN]:
         repeated = f", {row.repeated} stood there already" if row.repeated else ""
         place = label(Address(row.workspace, row.project, row.path), *scope)
-        lines.append(f"- {place} · {row.title} · {row.blocks} blocks{repeated}")
+        brings = f"{row.blocks} block{'' if row.blocks == 1 else 's'}"
+        lines.append(f"- {place} · {row.title} · {brings}{repeated}")
     if len(result.pages) > SHOWN:
         lines.append(f"and {len(result.pages) - SHOWN} more: --json lists all")
     if result.tags:
         lines.append(f"tags: {', '.join(result.tags)}")
     if result.relinked:
-        lines.append(f"links {'follow in' if is_done else 'would follow in up to'} {len(result.relinked)} other pages")
+        pages = f"{len(result.relinked)} other page{'' if len(result.relinked) == 1 else 's'}"
+        lines.append(f"links {'follow in' if is_done else 'would follow in up to'} {pages}")
     if result.commit:
         version = f" · version {result.version[:VERSION_SHOWN]}" if result.version else ""
         lines.append(f"commit {result.commit[:VERSION_SHOWN]}{version}; `ai-memory undo` takes it back")
