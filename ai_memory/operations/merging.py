@@ -1,30 +1,25 @@
 """Making one page of several: bodies, tags, links and evidence come together, stubs lead on. One commit."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, NotFound, UsageFault
-from ai_memory.model import Page, PageRef, Scope, Tier
+from ai_memory.model import Page, PageRef, Scope
 from ai_memory.operations.cleaning import clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
-from ai_memory.operations.linking import name_of
-from ai_memory.operations.page_state import MERGED, share_evidence
-from ai_memory.operations.promote import LASTING
+from ai_memory.operations.merged_page import Plan, joined, known_text, stub
+from ai_memory.operations.page_state import share_evidence
 from ai_memory.operations.relocating import note_version
 from ai_memory.operations.rows import VERSION_SHOWN, Address, address, label
 from ai_memory.operations.scoping import locate
 from ai_memory.operations.write import as_written, check_words, session_trailers
-from ai_memory.text.facts import moment, read_fact, read_interval
-from ai_memory.text.frontmatter import split
-from ai_memory.text.joining import JoinedPart, Part, join_bodies
-from ai_memory.text.limits import LIMITS
-from ai_memory.text.links import link_kind, relation_targets, resolve_relation, rewrite_links, rewrite_relation
+from ai_memory.text.facts import read_fact
+from ai_memory.text.joining import JoinedPart
+from ai_memory.text.links import resolve_relation, rewrite_links
 from ai_memory.text.names import default_kind
-from ai_memory.text.page import check_size, parse_leniently, splice
+from ai_memory.text.page import parse_leniently
 from ai_memory.text.sanitize import sanitize_edit
-from ai_memory.text.validity import Interval
 
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
@@ -34,10 +29,6 @@ if TYPE_CHECKING:
 FEWEST, MOST = 2, 100
 """Pages that one merge makes one of: a page that is there and takes others in counts among the fewest."""
 SHOWN = 20
-_UNITED = ("tags", "aliases", "entities", "relations", "supersedes")
-"""Keys whose entries go over to the page that stays."""
-_OWN = ("title", "kind", "tier", "pinned", "expires_at", "standing", "superseded_by", "resolved_at", "because")
-"""Keys that each page has for itself."""
 _APART = ("handoff", "fact")
 
 
@@ -77,22 +68,6 @@ class Merged:
     omitted: int = 0
 
 
-@dataclass(slots=True)
-class _Plan:
-    scope: Scope
-    into: PageRef
-    survivor: Page | None
-    sources: list[Page]
-    title: str
-    linking: list[PageRef] = field(default_factory=list)
-    """Other pages that link to a source."""
-    gaps: list[str] = field(default_factory=list)
-
-    @property
-    def moved(self) -> dict[PageRef, PageRef]:
-        return {page.ref: self.into for page in self.sources}
-
-
 def merge(
     memory: "Memory",
     *,
@@ -119,7 +94,7 @@ def merge(
         _refuse(plan, pinned=pinned)
         linking = {link.source for page in plan.sources for link in snapshot.backlinks(page.ref)}
     plan.linking = sorted(linking - {target, *refs})
-    text, told = _joined(memory, plan)
+    text, told = joined(memory, plan)
     answer = _answer(plan, text, told)
     if not confirm:
         return answer
@@ -129,7 +104,7 @@ def merge(
 # --- looking ---
 
 
-def _plan(snapshot: "Snapshot", scope: Scope, target: PageRef, refs: Sequence[PageRef], title: str | None) -> _Plan:
+def _plan(snapshot: "Snapshot", scope: Scope, target: PageRef, refs: Sequence[PageRef], title: str | None) -> Plan:
     """What shall become of which page; those that were merged into it before are left out. Errors: NotFound."""
     survivor = snapshot.page(target)
     sources = []
@@ -142,7 +117,7 @@ def _plan(snapshot: "Snapshot", scope: Scope, target: PageRef, refs: Sequence[Pa
         if not _leads_to(page, target):
             sources.append(page)
     named = survivor.title if survivor else title or (sources[0].title if sources else "")
-    plan = _Plan(scope, target, survivor, sources, named)
+    plan = Plan(scope, target, survivor, sources, named)
     if survivor is not None and title not in (None, survivor.title):
         plan.gaps.append(f"{target.path} keeps its title: `ai-memory set {target.path} --title` changes it")
     if set(refs) == {target} or (survivor is None and len(sources) < FEWEST):
@@ -155,7 +130,7 @@ def _leads_to(page: Page, target: PageRef) -> bool:
     return isinstance(heir, str) and resolve_relation(heir, at=page.ref) == target
 
 
-def _refuse(plan: _Plan, *, pinned: bool) -> None:
+def _refuse(plan: Plan, *, pinned: bool) -> None:
     """Nothing, when the pages may be one. Errors: UsageFault, Conflict."""
     for page in [*plan.sources, *([plan.survivor] if plan.survivor else [])]:
         name, keys = str(page.ref), page.frontmatter
@@ -182,135 +157,10 @@ def _standing(keys: Mapping[str, object]) -> str:
     return f"{keys.get('standing') or 'superseded'}{f' by {heir}' if heir else ''}"
 
 
-# --- the page that stays ---
-
-
-def _joined(memory: "Memory", plan: _Plan) -> tuple[str, tuple[JoinedPart, ...]]:
-    """The whole text of the page that stays, and what each source brought."""
-    parts = []
-    for page in plan.sources:
-        text = rewrite_links(page.text, at=page.ref, moved=plan.moved, now_at=plan.into)
-        parts.append(Part(page.title, text[split(text).body_start :]))
-    survivor = plan.survivor
-    if survivor is None:
-        head, base = "", f"# {plan.title}\n"
-    else:
-        text = rewrite_links(survivor.text, at=plan.into, moved=plan.moved, now_at=plan.into)
-        start = split(text).body_start
-        head, base = text[:start], text[start:]
-    joined = join_bodies(plan.title, base, parts)
-    text = splice(head + joined.body, _keys(plan), path=plan.into.path)
-    check_size(text)
-    return clean(memory, text, before=_known_text(plan)), joined.parts
-
-
-def _known_text(plan: _Plan) -> str:
-    """What is stored already: lines of it are not looked at again."""
-    return "\n".join(page.text for page in (*([plan.survivor] if plan.survivor else []), *plan.sources))
-
-
-def _keys(plan: _Plan) -> dict[str, object | None]:
-    """What of the frontmatter becomes another one."""
-    pages = [*([plan.survivor] if plan.survivor else []), *plan.sources]
-    said = {page.ref: parse_leniently(page.text, path=page.ref.path) for page in pages}
-    names = [page.title for page in plan.sources if page.title.casefold() != plan.title.casefold()]
-    keys: dict[str, object | None] = {
-        "tags": _united(plan, "tags", (word for page in pages for word in page.tags)),
-        "aliases": _united(plan, "aliases", (*(word for page in pages for word in said[page.ref].aliases), *names)),
-        "entities": _united(plan, "entities", (word for page in pages for word in said[page.ref].entities)),
-        "relations": _relations(plan, pages) or None,
-        "supersedes": _superseded(plan, pages),
-    }
-    if plan.survivor is None:
-        keys |= _keys_of_a_new_page(plan)
-    elif any(page.pinned for page in plan.sources) and not plan.survivor.pinned:
-        keys["pinned"] = True
-    for page in plan.sources:
-        left = [key for key in page.frontmatter if key not in (*_UNITED, *_OWN)]
-        if left:
-            plan.gaps.append(f"{page.ref.path}: these keys stay on its stub: {', '.join(left)}")
-    return {key: value for key, value in keys.items() if value is not None}
-
-
-def _keys_of_a_new_page(plan: _Plan) -> dict[str, object | None]:
-    """What all sources agree on; the tier that lasts longest, the latest expiry if each has one."""
-    kinds = {page.kind for page in plan.sources}
-    tier = max((page.tier for page in plan.sources), key=LASTING.index)
-    ends = [page.expires_at_us for page in plan.sources]
-    latest = max((end for end in ends if end is not None), default=None)
-    kind = next(iter(kinds))
-    return {
-        "kind": kind if len(kinds) == 1 and kind not in ("session", default_kind(plan.into.path)) else None,
-        "tier": tier.value if tier is not Tier.SEMANTIC else None,
-        "pinned": True if any(page.pinned for page in plan.sources) else None,
-        "expires_at": rfc3339(latest) if latest is not None and None not in ends else None,
-    }
-
-
-def _united(plan: _Plan, key: str, words: Iterable[str]) -> list[str] | None:
-    """All of them once, as many as a page may have."""
-    once: dict[str, str] = {}
-    for word in words:
-        once.setdefault(word.casefold(), word)
-    found = list(once.values())
-    most = LIMITS[key].most
-    if len(found) > most:
-        plan.gaps.append(f"a page has at most {most} {key}: left out: {', '.join(found[most:])}")
-    return found[:most] or None
-
-
-def _relations(plan: _Plan, pages: Sequence[Page]) -> dict[str, list[str]]:
-    """Links with a kind, of all pages, each once; none from the page to itself."""
-    found: dict[str, dict[PageRef | str, str]] = {}
-    for page in pages:
-        for kind, target in relation_targets(page.frontmatter.get("relations")):
-            new = rewrite_relation(target, at=page.ref, moved=plan.moved, now_at=plan.into)
-            leads_to = resolve_relation(new, at=plan.into)
-            if leads_to != plan.into:
-                found.setdefault(link_kind(kind), {}).setdefault(leads_to or new, new)
-    return {kind: list(targets.values()) for kind, targets in found.items()}
-
-
-def _superseded(plan: _Plan, pages: Sequence[Page]) -> list[str]:
-    """What those pages took the place of, and they themselves."""
-    found: dict[PageRef | str, str] = {}
-    for page in pages:
-        for _, target in relation_targets({"supersedes": page.frontmatter.get("supersedes")}):
-            new = rewrite_relation(target, at=page.ref, moved={}, now_at=plan.into)
-            found.setdefault(resolve_relation(new, at=plan.into) or new, new)
-    for page in plan.sources:
-        found[page.ref] = name_of(page.ref, seen_from=plan.into)
-    return list(found.values())
-
-
-# --- the stubs ---
-
-
-def _stub(page: Page, plan: _Plan, now_us: int) -> str:
-    """The source as it leads on: its own keys stay, what went over is gone from it."""
-    held = read_interval(page.frontmatter)
-    heir = name_of(plan.into, seen_from=page.ref)
-    is_told = page.kind in ("rule", "slot", "preference")
-    start = split(page.text).body_start
-    newline = "\r\n" if "\r\n" in page.text else "\n"
-    keys: dict[str, object | None] = {
-        **dict.fromkeys(_UNITED),
-        "title": page.title,
-        "pinned": False if page.ref.path.startswith("_slots/") else None,
-        "kind": "note" if is_told else page.frontmatter.get("kind"),
-        "standing": "superseded",
-        "superseded_by": heir,
-        "valid_to": moment(Interval(held.start_us, held.end_us).closed_at(now_us).end_us),
-        "resolved_at": moment(now_us),
-        "because": f"{MERGED}{heir}"[: LIMITS["reason"].most],
-    }
-    return splice(f"{page.text[:start]}Merged into [[{heir}]].{newline}", keys, path=page.ref.path)
-
-
 # --- doing ---
 
 
-def _carry_out(memory: "Memory", plan: _Plan, text: str, answer: Merged) -> Merged:
+def _carry_out(memory: "Memory", plan: Plan, text: str, answer: Merged) -> Merged:
     """All of it in one change, or nothing. Errors: Conflict for a page that changed since the look."""
     now_us = memory.clock()
     names = [page.ref.path if page.ref.project == plan.into.project else str(page.ref) for page in plan.sources]
@@ -319,11 +169,11 @@ def _carry_out(memory: "Memory", plan: _Plan, text: str, answer: Merged) -> Merg
     with memory.writing(f"merge {names[0]}{more} into {plan.into.path}", trailers=session_trailers(memory)) as change:
         change.ensure_project(plan.scope)
         seen = plan.survivor
-        kept = clean(memory, text, before=_known_text(plan))
+        kept = clean(memory, text, before=known_text(plan))
         change.put(plan.into, kept, expected_version=seen.version if seen else None, create_only=seen is None)
         for page in plan.sources:
-            stub = clean(memory, _stub(page, plan, now_us), before=page.text)
-            change.put(page.ref, stub, expected_version=page.version)
+            text_of_stub = clean(memory, stub(page, plan, now_us), before=page.text)
+            change.put(page.ref, text_of_stub, expected_version=page.version)
             share_evidence(change, page.ref, plan.into)
         relinked = [ref for ref in plan.linking if _relink(change, ref, plan.moved)]
     done = change.committed
@@ -358,7 +208,7 @@ def _relink(change: "Change", ref: PageRef, moved: Mapping[PageRef, PageRef]) ->
 # --- telling ---
 
 
-def _answer(plan: _Plan, text: str, told: Sequence[JoinedPart]) -> Merged:
+def _answer(plan: Plan, text: str, told: Sequence[JoinedPart]) -> Merged:
     rows = [
         MergedRow(
             *(page.ref.workspace, page.ref.project, page.ref.path, page.title, page.version),
@@ -380,7 +230,7 @@ def _answer(plan: _Plan, text: str, told: Sequence[JoinedPart]) -> Merged:
     )
 
 
-def _unchanged(plan: _Plan) -> Merged:
+def _unchanged(plan: Plan) -> Merged:
     page = plan.survivor
     if page is None:
         raise NotFound(f"no page {plan.into}", hint="name two pages or more to merge")
@@ -396,17 +246,20 @@ def merged_text(result: Merged) -> str:
         return f"unchanged {into}: nothing of these is left to merge"
     is_done = result.outcome == "merged"
     verb = "merged" if is_done else "would merge, with --confirm:"
-    lines = [f"{verb} {len(result.pages)} pages into {into} · {result.title}{' · new' if result.is_new else ''}"]
+    count = f"{len(result.pages)} page{'' if len(result.pages) == 1 else 's'}"
+    lines = [f"{verb} {count} into {into} · {result.title}{' · new' if result.is_new else ''}"]
     for row in result.pages[:SHOWN]:
         repeated = f", {row.repeated} stood there already" if row.repeated else ""
         place = label(Address(row.workspace, row.project, row.path), *scope)
-        lines.append(f"- {place} · {row.title} · {row.blocks} blocks{repeated}")
+        brings = f"{row.blocks} block{'' if row.blocks == 1 else 's'}"
+        lines.append(f"- {place} · {row.title} · {brings}{repeated}")
     if len(result.pages) > SHOWN:
         lines.append(f"and {len(result.pages) - SHOWN} more: --json lists all")
     if result.tags:
         lines.append(f"tags: {', '.join(result.tags)}")
     if result.relinked:
-        lines.append(f"links {'follow in' if is_done else 'would follow in up to'} {len(result.relinked)} other pages")
+        pages = f"{len(result.relinked)} other page{'' if len(result.relinked) == 1 else 's'}"
+        lines.append(f"links {'follow in' if is_done else 'would follow in up to'} {pages}")
     if result.commit:
         version = f" · version {result.version[:VERSION_SHOWN]}" if result.version else ""
         lines.append(f"commit {result.commit[:VERSION_SHOWN]}{version}; `ai-memory undo` takes it back")

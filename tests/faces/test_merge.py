@@ -175,13 +175,13 @@ def test_fewer_than_two_pages_and_a_page_that_is_not_there_are_refused(shop: Roo
 
 
 def test_a_page_that_changes_between_look_and_write_stops_it(shop: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    joined = merging._joined
+    joined = merging.joined
 
     def slow(*given: object) -> object:
         shop.ok("append", "notes/a.md", "-b", "Written meanwhile.")
         return joined(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(merging, "_joined", slow)
+    monkeypatch.setattr(merging, "joined", slow)
     assert shop.json("merge", *PAGES, *INTO, "--confirm", code=5)["error"]["code"] == "conflict"
     assert "Written meanwhile." in shop.ok("read-page", "notes/a.md")
     assert shop.run("read-page", "concepts/locks.md").exit_code == 3
