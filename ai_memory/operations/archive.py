@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ai_memory.clock import rfc3339
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import PageRef, Scope
+from ai_memory.operations.cleaning import clean
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN
 from ai_memory.operations.scoping import locate, resolve
 from ai_memory.operations.write import PagePath, session_trailers
 from ai_memory.store.tombstones import EVER_US, Tombstone, erased, tombstones
-from ai_memory.text.times import DAY_US
+from ai_memory.text.page import splice
+from ai_memory.text.times import DAY_US, BadTime, parse_duration
 
 if TYPE_CHECKING:
+    from ai_memory.store.change import Change
     from ai_memory.store.memory import Memory
     from ai_memory.store.wiki import Wiki
 
@@ -111,9 +114,32 @@ def archive_restore(
             )
         change.ensure_project_named(ref.workspace, ref.project)
         change.put_back(ref, grave.version)
+        lifted = _lift_expiry(memory, change, ref)
     done = change.committed
     commit = done.commit if done else None
-    return Unarchived(scope, "restored" if commit else "unchanged", _row(grave), commit, done.asked if done else ())
+    gaps = (*lifted, *(done.asked if done else ()))
+    return Unarchived(scope, "restored" if commit else "unchanged", _row(grave), commit, gaps)
+
+
+def _lift_expiry(memory: "Memory", change: "Change", ref: PageRef) -> tuple[str, ...]:
+    """Let a page whose time was over stay: for its `ttl` from now on, else for good. Says so."""
+    page = change.page(ref)
+    if page is None or page.expires_at_us is None or page.expires_at_us > change.now_us or page.kind == "handoff":
+        return ()
+    if not change.is_utf8(ref) or page.fault:
+        return (f"{ref.path} is over still: the next sweep takes it away again",)
+    until_us = _until_us(page.frontmatter.get("ttl"), change.now_us)
+    until = rfc3339(until_us) if until_us is not None else None
+    text = splice(page.text, {"expires_at": until}, path=ref.path)
+    change.put(ref, clean(memory, text, before=page.text))
+    return (f"its time was over: it lives until {until} now" if until else "its time was over: it has no expiry now",)
+
+
+def _until_us(ttl: object, now_us: int) -> int | None:
+    try:
+        return now_us + parse_duration(ttl) if isinstance(ttl, str) and ttl else None
+    except BadTime:
+        return None
 
 
 def archive_purge(

@@ -21,6 +21,7 @@ from ai_memory.operations.write import (
     as_written,
     check_words,
     expiry,
+    lasting,
     named_keys,
     write_page_text,
     written,
@@ -56,13 +57,14 @@ def set_page(
     """Change a page's metadata, only the keys that you name.
     The body and all other keys stay byte for byte.
     """
+    lasts = lasting(expires_at, ttl)
     expires_at = expiry(memory, expires_at, ttl)
     if (title, kind, tier, pinned, expires_at) == (None,) * 5 and not tags and not aliases:
         raise UsageFault("nothing to set", hint="name title, tag, kind, tier, pin, expires-at, ttl or alias")
     check_words(title=(title,), kind=(kind,), tag=_added(tags), alias=_added(aliases))
     refuse_secrets(memory, kind=kind, tag=tags, alias=aliases, expiry=expires_at)
     kept = title and clean(memory, title)
-    changes = named_keys(title=kept, kind=kind, tags=None, tier=tier, pinned=pinned, expires_at=expires_at)
+    changes = named_keys(title=kept, kind=kind, tags=None, tier=tier, pinned=pinned, expires_at=expires_at) | lasts
     scope, ref = locate(memory, path, workspace, project, write=True)
     with memory.writing(f"set {ref.path}") as change:
         before = change.page(ref)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ai_memory.aging.weights import Scales, Weighed
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
+from ai_memory.errors import LockBusy
 from ai_memory.model import MACHINE, PageRef, Scope
 from ai_memory.operations.aftersweep import PASS, rest
 from ai_memory.operations.cleaning import clean
@@ -17,6 +18,7 @@ from ai_memory.operations.rows import VERSION_SHOWN
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
 from ai_memory.operations.sweep_plan import Fate, Merger, Plan, Reason, cut_text, plan
+from ai_memory.store import usage_spool
 from ai_memory.text.page import splice
 
 if TYPE_CHECKING:
@@ -133,9 +135,10 @@ def swept(
         return Swept(scope, dry_run, 0, gaps=("there is no memory yet: nothing to forget",))
     place = (scope.workspace, scope.project) if scope is not None else (None, None)
     now_us = memory.clock()
+    waiting = reads_that_wait(memory) if dry_run else _count_reads(memory)
     with memory.reading() as snapshot, memory.state_reading() as connection:
         scales = Scales.of(connection, config, now_us=now_us)
-        planned = plan(snapshot, connection, scales, config, workspace=place[0], project=place[1])
+        planned = plan(snapshot, connection, scales, config, workspace=place[0], project=place[1], just_read=waiting)
     done = _Done(gaps=list(planned.gaps))
     if not dry_run:
         _apply(memory, planned, done, progress)
@@ -163,6 +166,26 @@ def swept(
         commits=tuple(done.commits),
         gaps=tuple(dict.fromkeys(done.gaps)),
     )
+
+
+def _count_reads(memory: "Memory") -> frozenset[PageRef]:
+    """Let what was read lately count before anything is judged; gives what still waits, since a drain is at work."""
+    from ai_memory.capture.counting import add_up
+    from ai_memory.store.drain_lock import no_drain
+
+    try:
+        with no_drain(memory.data_dir.locks, timeout_s=0):
+            add_up(memory)
+    except LockBusy:
+        return reads_that_wait(memory)
+    return frozenset()
+
+
+def reads_that_wait(memory: "Memory") -> frozenset[PageRef]:
+    """Pages that were read and whose reads no drain has counted yet."""
+    names = usage_spool.waiting(memory.data_dir)
+    uses = (usage_spool.read(memory.data_dir, name) for name in names)
+    return frozenset(ref for use in uses if use is not None for ref in use.read)
 
 
 # --- doing it ---

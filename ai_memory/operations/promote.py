@@ -56,7 +56,7 @@ def promote(
         tier = max(before.tier, Tier(to), key=LASTING.index)
         changes: dict[str, object | None] = {"tier": tier.value} if tier is not before.tier else {}
         if before.expires_at_us is not None:
-            changes["expires_at"] = None
+            changes |= {"expires_at": None, "ttl": None}
         text = splice(before.text, changes, path=ref.path) if changes else before.text
         change.put(ref, clean(memory, text, before=before.text), expected_version=expected_version)
     done = change.committed

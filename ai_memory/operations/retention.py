@@ -53,13 +53,15 @@ class RetentionRow:
     """Whether age alone may take it away."""
     cold_in_days: float | None
     """0: it is cold now. None: never, as it stands."""
+    over_in_days: float | None
+    """When its `expires_at` comes; 0: it is over. None: there is none, or it only closes a handoff."""
     why: str
     """What it is made of, or why it stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
-    """How many pages go cold within a span of time."""
+    """How many pages go cold, or are over, within a span of time."""
 
     span: str
     pages: int
@@ -101,7 +103,8 @@ def retention(
         gaps = tuple(snapshot.gaps)
     weighed = [scales.weighed(head) for head in heads]
     chosen = sorted(
-        (one for one in weighed if everything or fades(one.page)), key=lambda one: (one.total, one.page.ref)
+        (one for one in weighed if everything or fades(one.page) or _over_in_days(one.page, scales) is not None),
+        key=lambda one: (one.total, one.page.ref),
     )
     rows = () if plot else tuple(_row(one, scales) for one in chosen[:limit])
     omitted = 0 if plot else max(0, len(chosen) - limit)
@@ -132,8 +135,15 @@ def _row(one: Weighed, scales: Scales) -> RetentionRow:
         harnesses=use.harnesses,
         fades=fades(page),
         cold_in_days=None if in_days is None else round(in_days, 1),
+        over_in_days=_over_in_days(page, scales),
         why=_why(one, scales),
     )
+
+
+def _over_in_days(page: PageHead, scales: Scales) -> float | None:
+    if page.expires_at_us is None or page.kind == "handoff":
+        return None
+    return round(days_between(scales.now_us, page.expires_at_us), 1)
 
 
 def _why(one: Weighed, scales: Scales) -> str:
@@ -194,11 +204,11 @@ def _spans(weighed: Sequence[Weighed], scales: Scales) -> tuple[SpanRow, ...]:
 
 
 def _span_of(one: Weighed, scales: Scales) -> str:
-    if not fades(one.page):
+    cold = days_until_cold(one.use, one.page.tier, scales.rates, salience=one.salience) if fades(one.page) else None
+    ends = [days for days in (cold, _over_in_days(one.page, scales)) if days is not None]
+    if not ends:
         return NEVER
-    days = days_until_cold(one.use, one.page.tier, scales.rates, salience=one.salience)
-    if days is None:
-        return NEVER
+    days = min(ends)
     return next((name for name, most in SPANS if days <= most), LATER)
 
 
@@ -206,13 +216,21 @@ def retention_text(result: Retention) -> str:
     """A line a page with its weight and when it goes cold; then the chart."""
     lines = []
     for row in result.pages:
-        when = {None: "never cold", 0.0: "cold"}.get(row.cold_in_days, f"cold in {row.cold_in_days or 0:.0f} days")
-        lines.append(f"- {row.path} · {row.retention:.3f} · {when}")
+        lines.append(f"- {row.path} · {row.retention:.3f} · {_when(row)}")
         if not result.spans:
             lines.append(f"  {row.why}; cold below {result.cold_threshold:g}")
     if result.omitted:
         lines.append(f"and {result.omitted} more")
     return "\n".join([*lines, *chart(result.spans)]) or "no pages"
+
+
+def _when(row: RetentionRow) -> str:
+    """When it goes: cold, or over."""
+    cold = {None: "never cold", 0.0: "cold"}.get(row.cold_in_days, f"cold in {row.cold_in_days or 0:.0f} days")
+    if row.over_in_days is None:
+        return cold
+    over = f"over in {row.over_in_days:.0f} days" if row.over_in_days else "over"
+    return over if row.cold_in_days is None or row.over_in_days <= row.cold_in_days else f"{cold}, {over}"
 
 
 def chart(spans: Sequence[SpanRow]) -> list[str]:
@@ -221,7 +239,7 @@ def chart(spans: Sequence[SpanRow]) -> list[str]:
     if not most:
         return []
     width = max(len(one.span) for one in spans)
-    lines = ["cold, if nobody reads it:"]
+    lines = ["cold or over, if nobody reads it:"]
     for one in spans:
         bar = "█" * (-(-one.pages * BAR // most))
         lines.append(f"  {one.span:<{width}} {bar} {one.pages}" if bar else f"  {one.span:<{width}} 0")

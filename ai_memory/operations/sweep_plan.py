@@ -1,6 +1,6 @@
 """What a sweep would do: which pages are over, cold or too much, and what becomes of each. It only looks."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -94,12 +94,17 @@ def plan(
     *,
     workspace: str | None = None,
     project: str | None = None,
+    just_read: Collection[PageRef] = (),
 ) -> Plan:
-    """What a sweep of that project, or of all, would do now. Private projects are swept as others are."""
+    """What a sweep of that project, or of all, would do now. Private projects are swept as others are.
+
+    `just_read`: pages whose reads are not counted yet; they stay for the next run, whatever their weight.
+    """
     found = Plan(gaps=list(snapshot.gaps))
     pages = list(page_heads(snapshot.index, Filter(workspace, project)))
     found.evaluated = len(pages)
     sessions = _sessions(connection)
+    pages = [page for page in pages if page.ref not in just_read]
     free = [page for page in pages if _is_told(page, sessions)]
     cold = scales.cold(page for page in free if page.tier is not Tier.WORKING or _is_left(page, scales.now_us))
     found.add(_expired(pages, scales))

@@ -32,7 +32,10 @@ ExpectedVersion = Annotated[
     str | None, Field("refuse when the page is at another version", aliases=("expected_page_id",))
 ]
 PagePath = Annotated[str, Field("page path", flags=("-p", "--path"), positional=True)]
-Ttl = Annotated[str | None, Field("expires so long from now: 30m, 6h, 7d, 4w", metavar="DURATION", is_unlisted=True)]
+Ttl = Annotated[
+    str | None,
+    Field("expires so long from now, and from each read: 30m, 6h, 7d, 4w", metavar="DURATION", is_unlisted=True),
+]
 LONGEST_TTL_US = 365 * DAY_US
 
 
@@ -92,11 +95,13 @@ def write_page(
     check_words(title=(title,), kind=(kind,), tag=tags or (), entity=entities or (), abstract=(abstract,))
     check_size(body)
     is_path_ours = path is None
+    lasts = lasting(expires_at, ttl)
     expires_at = expiry(memory, expires_at, ttl)
     refuse_secrets(memory, kind=kind, tag=tags, expiry=expires_at, entity=entities)
     kept = title and clean(memory, title)
     where, ref = locate(memory, path or default_path(kept, clean(memory, body)), workspace, project, write=True)
     changes = named_keys(title=kept, kind=kind, tags=tags, tier=tier, pinned=pinned, expires_at=expires_at)
+    changes |= lasts
     changes |= {"entities": list(entities)} if entities else {}
     changes |= {"abstract": clean(memory, abstract)} if abstract else {}
     session = _known_session(memory, session_id) if session_id else None
@@ -142,6 +147,13 @@ def expiry(memory: "Memory", expires_at: str | None, ttl: str | None) -> str | N
             hint="write it like 30m, 6h, 7d or 4w; --expires-at names a later day",
         )
     return rfc3339(-(-(memory.clock() + length_us) // SECOND_US) * SECOND_US)  # whole seconds, none too few
+
+
+def lasting(expires_at: str | None, ttl: str | None) -> dict[str, object | None]:
+    """The key `ttl`: so long the page lives on after a read. A day that is named by itself is not moved."""
+    if ttl is not None:
+        return {"ttl": ttl.strip().lower()}
+    return {} if expires_at is None else {"ttl": None}
 
 
 def default_path(title: str | None, body: str) -> str:
@@ -225,7 +237,7 @@ def append_to_page(
             raise NotFound(f"no page {ref}", hint="write-page creates one")
         given = _appended(before.text, body)
         if expires_at is not None:
-            given = splice(given, {"expires_at": expires_at}, path=ref.path)
+            given = splice(given, {"expires_at": expires_at, **lasting(None, ttl)}, path=ref.path)
         check_size(given)
         text = clean(memory, given, before=before.text)
         change.put(ref, text, expected_version=expected_version)

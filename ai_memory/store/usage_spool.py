@@ -61,7 +61,7 @@ def read(data_dir: DataDir, name: str) -> Use | None:
         called, size = str(told.get("name", "")), told.get("bytes", 0)
         if len(called) > _LONGEST_CALLED or not _CALLED.fullmatch(called) or not isinstance(size, int):
             return None
-        return Use(
+        found = Use(
             name,
             int(name[:19]) // 1000,
             _client(str(told.get("client") or "")),
@@ -70,6 +70,8 @@ def read(data_dir: DataDir, name: str) -> Use | None:
             _refs(told.get("read")),
             _refs(told.get("shown")),
         )
+        "".join([found.client, *map(str, (*found.read, *found.shown))]).encode()  # no database takes half a character
+        return found
     except (OSError, ValueError, RecursionError):
         return None
 

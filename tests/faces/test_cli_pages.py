@@ -459,7 +459,11 @@ def test_a_page_that_is_written_for_a_while_expires_so_long_from_now(
     before = now_us()
     row = room.json("write-page", "-p", "notes/a.md", "-b", "x", *words)["pages"][0]
     assert before <= parse_time(row["expires_at"]) - hours * HOUR_US <= now_us() + SECOND_US
-    assert f"expires_at: {row['expires_at']}\n" in room.file("notes/a.md").read_text()
+    text = room.file("notes/a.md").read_text()
+    assert f"expires_at: {row['expires_at']}\n" in text
+    assert f'ttl: "{words[1]}"\n' in text, "each read lets it live on"
+    room.ok("set", "notes/a.md", "--expires-at", "2030-01-01")
+    assert "ttl:" not in room.file("notes/a.md").read_text(), "a day that is named is not moved"
 
 
 def test_append_and_set_give_a_page_a_new_while(room: Room) -> None:
@@ -488,6 +492,7 @@ def test_a_promoted_page_goes_up_a_tier_and_never_expires(room: Room) -> None:
     assert (answer["outcome"], answer["tier_before"], answer["expired_at"] is None) == ("promoted", "working", False)
     [row] = answer["pages"]
     assert (row["tier"], row["expires_at"], row["tags"]) == ("semantic", None, ["x"])
+    assert "ttl" not in room.file("notes/a.md").read_text()
     assert room.git("log", "-1", "--format=%s").strip() == "promote notes/a.md"
     assert "semantic to procedural" in room.ok("promote", "notes/a.md", "--to", "procedural")
 

@@ -276,6 +276,8 @@ HOSTILE: dict[str, bytes] = {
     "bytes as text": b'{"v":1,"name":"search","bytes":"1"}',
     "pages as text": b'{"v":1,"name":"search","bytes":1,"read":"notes/a.md"}',
     "pages of numbers": b'{"v":1,"name":"search","bytes":1,"read":[[1,2,3],["a"],{},null]}',
+    "half a character in a page": b'{"v":1,"name":"search","bytes":1,"read":[["default","shop","\\ud800.md"]]}',
+    "half a character in a client": b'{"v":1,"name":"search","bytes":1,"client":"\\udc00"}',
     "deep": b"[" * 50_000,
     "large": b'{"v":1,"name":"search","bytes":1,"client":"' + b"x" * 70_000 + b'"}',
     "no UTF-8": b'{"v":1,"name":"search","bytes":1,"client":"\xff"}',

@@ -1,6 +1,8 @@
 """What a sweep takes away, what it leaves, and the way back."""
 
+import json
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from ai_memory.providers.choose import Choice
 from ai_memory.providers.embedder import packed
 from ai_memory.store import feedback, state_sessions, usage, vectors
 from ai_memory.store.cache import Cache
+from ai_memory.store.drain_lock import no_drain
 from ai_memory.store.driver import Connection
 from ai_memory.store.feedback import Feedback, Signal
 from ai_memory.store.state_sessions import Observation, Session
@@ -277,6 +280,38 @@ def test_undo_brings_a_whole_pass_back_and_archive_one_page(room: WikiRoom) -> N
     assert {path: room.text(path) for path in texts} == texts
     assert archive_list(room.memory(), **HERE).pages == ()
     room.assert_in_step()
+
+
+@pytest.mark.parametrize("ttl", ["", "ttl: 3d\n"])
+def test_a_page_whose_time_was_over_stays_once_it_is_brought_back(room: WikiRoom, ttl: str) -> None:
+    room.put("notes/over.md", f"---\nexpires_at: 2026-06-01T00:00:00Z\n{ttl}---\ntext\n")
+    pass_days(room, 30)
+    [row] = retention(room.memory(), explain="notes/over.md", **HERE).pages
+    assert (row.over_in_days, row.cold_in_days) == (0.0, None)
+    sweep(room)
+    back = archive_restore(room.memory("cli"), path="notes/over.md", **HERE)
+    assert back.gaps[0].startswith("its time was over: it ")
+    assert gone(sweep(room)) == {}
+    pass_days(room, 2)
+    [row] = retention(room.memory(), explain="notes/over.md", **HERE).pages
+    assert row.over_in_days == (1.0 if ttl else None)
+    pass_days(room, 2)
+    assert gone(sweep(room)) == ({"notes/over.md": "expired"} if ttl else {})
+
+
+@pytest.mark.parametrize("is_draining", [False, True])
+def test_what_was_read_just_now_stays_though_no_drain_counted_it(room: WikiRoom, is_draining: bool) -> None:
+    room.put("logs/one.md", EPISODIC)
+    room.put("logs/two.md", EPISODIC)
+    pass_days(room, 90)
+    room.data_dir.usage.mkdir(parents=True)
+    told = {"v": 1, "name": "read-page", "bytes": 9, "client": "codex", "read": [["default", "shop", "logs/one.md"]]}
+    file = room.data_dir.usage / f"{room.clock.at_us * 1000:019d}-1-00000000.json"
+    file.write_text(json.dumps(told))
+    assert [one.path for one in sweep(room, dry_run=True).evicted] == ["logs/two.md"]
+    with no_drain(room.data_dir.locks, timeout_s=1) if is_draining else nullcontext():
+        assert gone(sweep(room)) == {"logs/two.md": "evicted"}
+    assert file.exists() is is_draining
 
 
 def test_a_page_that_was_written_anew_is_not_written_over(room: WikiRoom) -> None:
