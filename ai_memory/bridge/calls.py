@@ -80,9 +80,12 @@ class Place:
             cause = _where(bug)
             _note(operation, cause, self)
             return _refusal(operation, bug, given, None, self, cause=cause)
-        client = client_of(self.caller, self.client)
-        count_call(self.memory(tool), tool, _size(answer.text), answer.pages, client=client)
+        self.count(tool, answer.text, answer.pages)
         return answer
+
+    def count(self, name: str, text: str, pages: Used) -> None:
+        """Leave word of what was answered, for the drain to add up."""
+        count_call(self.memory(name), name, _size(text), pages, client=client_of(self.caller, self.client))
 
     def memory(self, command: str) -> Any:
         """The store as this caller sees it."""

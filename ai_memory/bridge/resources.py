@@ -5,6 +5,8 @@ from urllib.parse import quote, unquote
 
 from ai_memory.bridge.calls import Place, fault_words, told
 from ai_memory.errors import MemoryFault, NotFound, echo
+from ai_memory.operations.ceiling import most_of, within
+from ai_memory.operations.counting import used
 from ai_memory.operations.read import read_page, recent
 from ai_memory.operations.rows import PageRow
 from ai_memory.operations.table import OPERATION_BY_TOOL
@@ -55,8 +57,13 @@ def listed(place: Place, cursor: str | None) -> Listed:
 def read_text(place: Place, uri: str) -> str:
     """The page, fenced as a tool gives it. Errors: MemoryFault."""
     workspace, project, path = address_of(uri)
-    found = read_page(place.memory("resources/read"), path=path, workspace=workspace, project=project)
-    return told(_READ, found, "md", place.served)
+    memory = place.memory("resources/read")
+    most_bytes = most_of(memory, _READ)
+    room = within({"max_bytes": None}, most_bytes)
+    found = read_page(memory, path=path, workspace=workspace, project=project, **room)
+    text = told(_READ, found, "md", place.served, most_bytes=most_bytes)
+    place.count("resources:read", text, used(_READ, found, is_agent=True))
+    return text
 
 
 def shown(title: str) -> str:

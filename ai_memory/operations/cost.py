@@ -22,7 +22,6 @@ SERVED = Path(__file__).resolve().parent.parent / "bridge" / "manifest.json"
 
 What = Literal["start", "prompt", "answer"]
 _TOLD: dict[str, What] = {"hook:start": "start", "hook:prompt": "prompt"}
-_WORDS: dict[What, str] = {"start": "starts", "prompt": "prompts", "answer": "answers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,8 @@ def cost_text(result: Cost) -> str:
     for row in result.costs:
         name = f" of {row.name}" if row.name else ""
         each = f", {row.tokens_each:,} each" if row.times > 1 else ""
-        lines.append(f"- {row.client} · {row.times:,} {_WORDS[row.what]}{name} · {row.tokens:,} tokens{each}")
+        count = f"1 {row.what}" if row.times == 1 else f"{row.times:,} {row.what}s"
+        lines.append(f"- {row.client} · {count}{name} · {row.tokens:,} tokens{each}")
     allowed = {
         "a start": result.budget.start_max_tokens,
         "a prompt": result.budget.prompt_max_tokens,

@@ -21,6 +21,10 @@ FOUND = {"search": "hits", "context": "items", "explore": "hits"}
 that, so it has read them; a person looks at a list. Lists by date or folder say nothing of what was looked for."""
 
 
+UNCOUNTED = frozenset({"doctor"})
+"""It promises that a look changes nothing, not even a count."""
+
+
 @dataclass(frozen=True, slots=True)
 class Used:
     """Pages of one answer."""
@@ -56,6 +60,8 @@ def _rows(found: Iterable[Any]) -> tuple[Row, ...]:
 
 def count_call(memory: "Memory", name: str, size_bytes: int, pages: Used = NOTHING, *, client: str) -> None:
     """Leave word of one call whose answer is out. Never fails, and does nothing where there is no memory."""
+    if name in UNCOUNTED:
+        return
     record: dict[str, object] = {"v": 1, "client": client, "face": memory.caller.face, "name": name}
     record["bytes"] = size_bytes
     if pages.read:

@@ -147,9 +147,13 @@ def carry_out(memory: "Memory", plan: Plan) -> Done:
         memory.writing(plan.message, trailers=trailers) as change,
     ):
         _refuse_news(change, plan)
+        for target in sorted(plan.replaced):  # first: what is known of the pages that come is to stay
+            given_way = change.page(target)
+            if given_way is not None:
+                forget_state(memory, change, given_way)
         _move_state(memory, change, plan)
         for ref, target in plan.pages.items():
-            _move_page(memory, change, plan, ref, target, done)
+            _move_page(change, plan, ref, target, done)
         done.relinked = [source for source in sorted(plan.sources) if _relink(change, plan, source, done)]
         _move_waiting(change, plan, desk)
         _tell_starts(memory, change, plan, desk)
@@ -213,15 +217,12 @@ def _move_project_key(memory: "Memory", change: "Change", old_id: str, new_id: s
         change.outbox_remove(project_name(handoff, old_id))
 
 
-def _move_page(memory: "Memory", change: "Change", plan: Plan, ref: PageRef, target: PageRef, done: Done) -> None:
+def _move_page(change: "Change", plan: Plan, ref: PageRef, target: PageRef, done: Done) -> None:
     page = change.page(ref)
     if page is None:
         raise Conflict(f"{ref} went meanwhile", hint="run it again: it looks anew")
     if target in plan.replaced:
-        given_way = change.page(target)
-        if given_way is not None:
-            forget_state(memory, change, given_way)
-            change.delete(target)
+        change.delete(target)
     change.move(ref, target, text=_rewritten(page, plan, now_at=target, done=done))
     now = change.page(target)
     if now is not None and now.version != page.version:

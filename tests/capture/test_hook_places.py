@@ -176,7 +176,7 @@ def test_hook_and_drain_know_a_session_by_one_id(tmp_path: Path, raw: str) -> No
     payload = desk.payload("SessionStart", session_id=raw, source="startup")
     desk.run("session-start", json.dumps(payload).encode())
     (claim,) = Outbox(DataDir(desk.data)).claims()
-    (name,) = (path.name for path in (desk.data / "spool").iterdir() if b"claimed" in path.read_bytes())
+    (name,) = (path.name for path in (desk.data / "spool").glob("*.json") if b"claimed" in path.read_bytes())
     assert parse_event(name, (desk.data / "spool" / name).read_bytes()).session == claim.session
     is_uuid = raw.lower().replace("-", "") == "019ad0f0e0007000800000000000000a" and raw.count("-") in (0, 4)
     assert (claim.session == "019ad0f0-e000-7000-8000-00000000000a") == is_uuid

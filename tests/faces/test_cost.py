@@ -79,6 +79,7 @@ def test_it_tells_a_person_in_sentences_and_names_the_bounds(counted: Room) -> N
     told = counted.ok("cost")
     assert "- claude-code · 3 starts · 3,000 tokens, 1,000 each" in told
     assert "- codex · 3 answers of memory_query · 503 tokens, 168 each" in told
+    assert "- claude-code · 1 prompt · 101 tokens\n" in told
     assert "[budget] sets no bounds" in told
     counted.ok("config", "set", "budget.start_max_tokens", "500")
     assert "[budget] allows a start 500 tokens" in counted.ok("cost")

@@ -15,6 +15,7 @@ from cli_room import Room
 
 from ai_memory import hook_usage
 from ai_memory.bridge.calls import Place
+from ai_memory.bridge.resources import read_text
 from ai_memory.capture.counting import add_up, later_expiry
 from ai_memory.model import Caller
 from ai_memory.paths import DataDir
@@ -116,6 +117,21 @@ def test_every_call_counts_with_the_bytes_of_its_answer(shop: Room) -> None:
     assert calls["my-client", "memory_status"] == (1, len(answer.encode()))
     assert calls["codex", "memory_read_page"] == (1, len(refused.encode()))
     assert calls["command line", "write-page"][0] == 1
+
+
+def test_a_page_that_is_read_as_a_resource_counts(shop: Room) -> None:
+    caller = Caller(cwd=str(shop.checkout), environ={}, home=str(Path.home()), face="bridge", agent="zed")
+    text = read_text(Place(DataDir(shop.data_dir), caller), "memory://default/shop/notes/a.md")
+    shop.drain()
+    assert access(shop)["harnesses"][0] == {
+        "harness": "zed",
+        "reads": 1,
+        "shown": 0,
+        "last_read_at": access(shop)["last_read_at"],
+    }
+    assert [row[1:] for row in rows(shop, "calls") if row[1] == "zed"] == [
+        ("zed", "resources:read", 1, len(text.encode()))
+    ]
 
 
 def test_nothing_is_left_where_there_is_no_memory(room: Room) -> None:

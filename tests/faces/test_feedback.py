@@ -73,6 +73,15 @@ def test_links_that_follow_a_moved_page_answer_nothing(room: Room) -> None:
     assert [row["path"] for row in room.json("review", "--project", "store")["rows"]] == ["deep/er/a.md"]
 
 
+def test_a_page_that_takes_the_place_of_another_brings_what_was_said_of_it(room: Room) -> None:
+    room.ok("write-page", "notes/a.md", "--project", "old", "-b", "# Old")
+    room.ok("write-page", "notes/a.md", "--project", "new", "-b", "# New")
+    room.ok("feedback", "notes/a.md", "--project", "old", "--as", "helpful")
+    room.ok("feedback", "notes/a.md", "--project", "new", "--as", "wrong")
+    room.ok("move-project", "default/old", "default/new", "--conflict", "overwrite", "--confirm")
+    assert [row["signal"] for row in room.json("feedback", "list", "--project", "new")["feedback"]] == ["helpful"]
+
+
 def test_a_reason_is_scrubbed_before_it_becomes_one_line_and_is_cut(room: Room) -> None:
     write(room)
     secret = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3
