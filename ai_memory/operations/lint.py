@@ -1,7 +1,7 @@
 """What rots in the pages, how bad it is and what mends it; with `--fix`, the safe part of that done."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -61,6 +61,8 @@ class FindingRow:
     """Follows the page's name."""
     others: tuple[Address, ...]
     """Pages that take part."""
+    detail: Mapping[str, float | int | None]
+    """What was measured."""
     fix: str
     """The command that mends it, else what a person does."""
     is_safe: bool
@@ -177,6 +179,7 @@ def _row(one: Finding, *, is_new: bool) -> FindingRow:
         path=first.path,
         message=one.message,
         others=tuple(map(address, others)),
+        detail=one.figures,
         fix=one.fix,
         is_safe=one.mend is not None,
         is_new=is_new,

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lint_house import PROSE, House
 
+from ai_memory.errors import StoreFault
 from ai_memory.linting import table, twins
 from ai_memory.linting.marks import marks_of
 from ai_memory.operations.lint import lint_text
+from ai_memory.store import driver
 from ai_memory.store.driver import OperationalError
 from ai_memory.text.sanitize import NO_PATTERNS
 
@@ -175,3 +178,12 @@ def test_the_folder_of_reports_holds_nothing_before_the_first(house: House) -> N
     house.put({"notes/none.md": ""})
     house.lint()
     assert not Path(house.root, "data", "wiki", "default", "shop", "_lint").exists()
+
+
+def test_a_damaged_index_is_thrown_away_and_the_next_look_has_a_new_one(house: House) -> None:
+    house.put({"notes/none.md": ""})
+    with closing(driver.connect(house.memory.data_dir.index)) as connection:
+        connection.execute("UPDATE pages SET tier = 'nonsense'")
+    with pytest.raises(StoreFault, match="damaged"):
+        house.lint()
+    assert house.about("empty") == ["notes/none.md"]
