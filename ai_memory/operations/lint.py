@@ -42,6 +42,8 @@ KindName = Literal[
     "orphan",
     "rule_suggestion",
 ]
+ROWS, ROWS_OF_AN_AGENT = 100, 25
+"""That are shown where nobody says how many: an agent pays for each."""
 SeverityName = Literal["info", "warning", "error"]
 
 
@@ -101,7 +103,9 @@ def lint(
     new: Annotated[bool, Field("only what no report told before", is_unlisted=True)] = False,
     fix: Annotated[bool, Field("mend what can be mended safely, in one commit", face="cli")] = False,
     write: Annotated[bool, Field("write a report where there is something new", face="cli")] = False,
-    limit: Annotated[int, Field("rows at most", ge=1, le=100_000, flags=("-n", "--limit"), is_unlisted=True)] = 100,
+    limit: Annotated[
+        int | None, Field("rows at most [100]", ge=1, le=100_000, flags=("-n", "--limit"), is_unlisted=True)
+    ] = None,
     everywhere: Everywhere = False,
     workspace: Annotated[str | None, Field("only this workspace", is_unlisted=True)] = None,
     project: Annotated[str | None, Field("only this project [all of them]", is_unlisted=True)] = None,
@@ -130,7 +134,8 @@ def lint(
         if one.severity.rank >= Severity(severity).rank and not (new and one.fingerprint in told)
     ]
     shown.sort(key=lambda one: -one.severity.rank)
-    rows = tuple(_row(one, is_new=one.fingerprint not in told) for one in shown[:limit])
+    most = limit or (ROWS if memory.caller.face == "cli" else ROWS_OF_AN_AGENT)
+    rows = tuple(_row(one, is_new=one.fingerprint not in told) for one in shown[:most])
     gaps = (*found.gaps, *done.gaps, *notes)
     return Linted(
         scope=None if is_over_all else found.scope,
