@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ai_memory.model import PageRef
 
@@ -34,6 +35,14 @@ class Mend(StrEnum):
     REMOVE = "remove the empty page"
 
 
+_NONE: Mapping[Any, Any] = MappingProxyType({})
+"""One for all: a look at 100,000 pages finds as many pages without links."""
+
+
+def _none() -> Mapping[Any, Any]:
+    return _NONE
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is not as it should be."""
@@ -50,9 +59,9 @@ class Finding:
     key: str = ""
     """What tells it from others of its kind about the same pages: no number that grows by itself."""
     mend: Mend | None = None
-    onto: Mapping[PageRef, PageRef] = field(default_factory=dict)
+    onto: Mapping[PageRef, PageRef] = field(default_factory=_none)
     """Of RELINK: address that leads nowhere → page that is meant."""
-    figures: Mapping[str, float | int | None] = field(default_factory=dict)
+    figures: Mapping[str, float | int | None] = field(default_factory=_none)
     """What was measured."""
 
     @property

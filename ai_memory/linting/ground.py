@@ -109,7 +109,7 @@ class Ground:
             ref = PageRef(*address)
             if ref not in self.heads:
                 continue
-            found = marks_of(text, body_start, self.own)
+            found = marks_of(text, body_start, self.own, is_compared=_is_compared(self.heads[ref]))
             is_slow = is_slow or found.was_slow
             yield ref, found
             done += 1
@@ -163,3 +163,8 @@ class Ground:
         """The caller's checkout, where its project is looked at."""
         scope = self.scope
         return scope.root if scope is not None and (scope.workspace, scope.project) in self.places else None
+
+
+def _is_compared(page: PageHead) -> bool:
+    """Whether its words are compared with those of other pages: facts are compared by what they state."""
+    return not page.superseded and page.kind not in PAST_KINDS and page.kind != "fact"

@@ -32,11 +32,12 @@ class Marks:
     echo_line: int
     """Where text stands that came out of a memory."""
     shingles: Shingles
+    """None of a page that is compared with no other."""
     was_slow: bool = False
     """A person's own patterns took too long."""
 
 
-def marks_of(text: str, body_start: int, own: OwnPatterns) -> Marks:
+def marks_of(text: str, body_start: int, own: OwnPatterns, *, is_compared: bool = True) -> Marks:
     """What that page shows."""
     body = text[body_start:]
     clean, was_slow = _scrubbed(text, own)
@@ -50,7 +51,7 @@ def marks_of(text: str, body_start: int, own: OwnPatterns) -> Marks:
         secret_line=_first_difference(text, clean) if secrets else 0,
         order_line=0 if order is None else line_of(text, order),
         echo_line=0 if echo is None else line_of(text, echo),
-        shingles=shingles(body),
+        shingles=shingles(body) if is_compared else (),
         was_slow=was_slow,
     )
 

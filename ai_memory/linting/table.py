@@ -38,7 +38,10 @@ HINDRANCES: tuple[type[Exception], ...] = (MemoryFault, OSError, ValueError, *dr
 
 
 def run(ground: Ground, kinds: Collection[str] = KINDS) -> Iterator[Finding]:
-    """What is found of these kinds. A check that cannot be done says why among the gaps, and the others go on."""
+    """What is found of these kinds. A check that cannot be done says why among the gaps, and the others go on.
+
+    Errors: the driver's DatabaseError for a damaged index.
+    """
     for check in CHECKS:
         if not set(check.kinds) & set(kinds):
             continue
@@ -46,6 +49,8 @@ def run(ground: Ground, kinds: Collection[str] = KINDS) -> Iterator[Finding]:
         try:
             found.extend(check.look(ground))
         except HINDRANCES as fault:
+            if driver.is_damage(fault):
+                raise  # who opened the index throws it away: the next look has a new one
             why = " ".join(str(fault).split())
             ground.gaps.append(f"{check.title} could not be checked: {why}")
         yield from (one for one in found if one.kind in kinds)

@@ -31,6 +31,7 @@ TYPES: Mapping[str, str] = {
     "note": "Note",
     "runbook": "Runbook",
     "lint": "Lint Report",
+    "lint-report": "Lint Report",
     "pending": "Pending Note",
 }
 """Type of a page by its kind (facts: Open Knowledge Format v0.2)."""

@@ -1,7 +1,7 @@
 """What rots in the pages, how bad it is and what mends it; with `--fix`, the safe part of that done."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -42,6 +42,8 @@ KindName = Literal[
     "orphan",
     "rule_suggestion",
 ]
+ROWS, ROWS_OF_AN_AGENT = 100, 25
+"""That are shown where nobody says how many: an agent pays for each."""
 SeverityName = Literal["info", "warning", "error"]
 
 
@@ -61,6 +63,8 @@ class FindingRow:
     """Follows the page's name."""
     others: tuple[Address, ...]
     """Pages that take part."""
+    detail: Mapping[str, float | int | None]
+    """What was measured."""
     fix: str
     """The command that mends it, else what a person does."""
     is_safe: bool
@@ -99,7 +103,9 @@ def lint(
     new: Annotated[bool, Field("only what no report told before", is_unlisted=True)] = False,
     fix: Annotated[bool, Field("mend what can be mended safely, in one commit", face="cli")] = False,
     write: Annotated[bool, Field("write a report where there is something new", face="cli")] = False,
-    limit: Annotated[int, Field("rows at most", ge=1, le=100_000, flags=("-n", "--limit"), is_unlisted=True)] = 100,
+    limit: Annotated[
+        int | None, Field("rows at most [100]", ge=1, le=100_000, flags=("-n", "--limit"), is_unlisted=True)
+    ] = None,
     everywhere: Everywhere = False,
     workspace: Annotated[str | None, Field("only this workspace", is_unlisted=True)] = None,
     project: Annotated[str | None, Field("only this project [all of them]", is_unlisted=True)] = None,
@@ -128,7 +134,8 @@ def lint(
         if one.severity.rank >= Severity(severity).rank and not (new and one.fingerprint in told)
     ]
     shown.sort(key=lambda one: -one.severity.rank)
-    rows = tuple(_row(one, is_new=one.fingerprint not in told) for one in shown[:limit])
+    most = limit or (ROWS if memory.caller.face == "cli" else ROWS_OF_AN_AGENT)
+    rows = tuple(_row(one, is_new=one.fingerprint not in told) for one in shown[:most])
     gaps = (*found.gaps, *done.gaps, *notes)
     return Linted(
         scope=None if is_over_all else found.scope,
@@ -177,6 +184,7 @@ def _row(one: Finding, *, is_new: bool) -> FindingRow:
         path=first.path,
         message=one.message,
         others=tuple(map(address, others)),
+        detail=one.figures,
         fix=one.fix,
         is_safe=one.mend is not None,
         is_new=is_new,

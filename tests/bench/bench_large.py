@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "search after it": ("search", "--all", "the"),
     "export": ("export", "out"),
     "doctor": ("doctor",),
+    "lint": ("lint",),
     "forget, shown": ("forget", "--prefix", "notes/area-0002/"),
     "forget": ("forget", "--prefix", "notes/area-0002/", "--confirm", "--history"),
     "rename-project": ("rename-project", "bench", "other", "--confirm"),
@@ -48,7 +49,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 """What is measured, in this order, on the same memory."""
 
-OF_ALL = {"reindex", "commit", "backup", "restore", "doctor", "compact", "rename-project", "list-projects"}
+OF_ALL = {"reindex", "commit", "backup", "restore", "doctor", "lint", "compact", "rename-project", "list-projects"}
 NAMES_WORKSPACE = {"rename-project"}
 EDITED = 1_000
 """Files that a person changed before `edits`."""

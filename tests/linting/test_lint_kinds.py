@@ -325,3 +325,11 @@ def test_the_weight_of_a_cold_page_is_that_of_the_sweep(house: House) -> None:
     swept = forget_sweep(house.memory, dry_run=True, project="shop")
     assert house.about("cold_episodic", project="shop") == [row.path for row in swept.evicted]
     assert PageRef("default", "shop", "notes/hit.md").path in [row.path for row in swept.evicted]
+
+
+def test_an_agent_is_shown_fewer_findings_unless_it_asks_for_more(house: House) -> None:
+    house.put({f"notes/{number}.md": f"# Page {number}" for number in range(30)})
+    house.face = "bridge"
+    few = house.lint(project="shop")
+    assert (len(few.findings), few.omitted, few.counts) == (25, 5, {"orphan": 30})
+    assert len(house.lint(project="shop", limit=30).findings) == 30
