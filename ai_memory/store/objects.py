@@ -20,8 +20,8 @@ _TEMPORARY = "tmp_obj_"
 """How git calls a half-written object: its `gc` clears them away, and `fsck` says nothing of them."""
 
 _LEVELS = {b"tree": 0}
-"""How much zlib tries, by kind. Ids do not compress, and `pack` comes by later: of the 42 KB of a folder with 1,000 pages
-it saved two fifths, in 0.8 ms (2026-12-01)."""
+"""How much zlib tries, by kind. Ids do not compress, and `pack` comes by later: of the 42 KB of a folder with 1,000
+pages it saved two fifths, in 0.8 ms (2026-12-01)."""
 
 _FASTEST = 1
 """What git takes for loose objects."""
