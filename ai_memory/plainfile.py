@@ -12,12 +12,12 @@ _LEAST = 4_096
 """Bytes that are asked for at once: files of the system say that they hold none."""
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(path: Path | str) -> BinaryIO:
     """The file for reading. Raises OSError, also for what is no regular file; links are followed."""
     return os.fdopen(_opened(path)[0], "rb")
 
 
-def read_plain(path: Path) -> bytes:
+def read_plain(path: Path | str) -> bytes:
     """Its bytes. Raises OSError as above."""
     descriptor, size_bytes = _opened(path)
     try:
@@ -29,7 +29,7 @@ def read_plain(path: Path) -> bytes:
     return b"".join(pieces)
 
 
-def _opened(path: Path) -> tuple[int, int]:
+def _opened(path: Path | str) -> tuple[int, int]:
     """A descriptor and the size. A file object asks five times more: the branch is read 20 times a write."""
     descriptor = os.open(path, _FLAGS)
     status = os.fstat(descriptor)

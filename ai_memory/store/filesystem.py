@@ -143,7 +143,11 @@ def sync_together(paths: Iterable[Path]) -> None:
 
 @contextmanager
 def synced_meanwhile(paths: Iterable[Path]) -> Iterator[None]:
-    """The same beside the work of the block: it is done once the block has ended. Raises OSError there."""
+    """The same, on a slow disk beside the work of the block. It is done once the block has ended. Raises OSError."""
+    if _Pace.last_s < _SLOW_SYNC_S:
+        yield
+        sync_together(paths)
+        return
     faults: list[OSError] = []
 
     def sync_all() -> None:
@@ -163,9 +167,8 @@ def synced_meanwhile(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def _sync(path: Path) -> None:
-    if path.is_dir():
-        sync_folder(path)
-        return
+    if os.name == "nt" and path.is_dir():
+        return  # as in `sync_folder`
     descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         _wait_for(descriptor)

@@ -27,7 +27,7 @@ _HEX40 = re.compile(r"[0-9a-f]{40}\Z")
 
 def read_head(git: Path) -> str | None:
     """Commit id of `main`, or None when the branch has no commit or there is no repository."""
-    loose = _read(git / BRANCH)
+    loose = _read(f"{git}/{BRANCH}")  # as text: a write asks a dozen times
     if loose is not None:
         commit = loose.strip()
         if _HEX40.match(commit):
@@ -36,14 +36,14 @@ def read_head(git: Path) -> str | None:
             f"{BRANCH} of the wiki does not hold a commit id.",
             hint=f"Look at {git / BRANCH}; `git -C {git.parent} reflog` lists the commits that it pointed to.",
         )
-    for line in (_read(git / "packed-refs") or "").splitlines():
+    for line in (_read(f"{git}/packed-refs") or "").splitlines():
         commit, _, name = line.partition(" ")
         if name == BRANCH and _HEX40.match(commit):
             return commit
     return None
 
 
-def _read(path: Path) -> str | None:
+def _read(path: str) -> str | None:
     try:
         return read_plain(path).decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError):
@@ -86,9 +86,9 @@ def unfinished(git: Path) -> Unfinished | None:
     """What keeps writers out of the wiki, or None (decision A1)."""
     # first, since a rebase and a bisect move HEAD away too, and no `git switch` ends them
     for name, what, command in _SIGNS:
-        if os.path.lexists(git / name):
+        if os.path.lexists(f"{git}/{name}"):
             return Unfinished(f"{what} is not finished there", f"in {git.parent}: `{command}`")
-    head = (_read(git / "HEAD") or "").strip()
+    head = (_read(f"{git}/HEAD") or "").strip()
     if head != f"ref: {BRANCH}":
         where = head.removeprefix("ref: ").removeprefix("refs/heads/") or "nothing"
         return Unfinished(f"its HEAD points to {where}, not to main", f"`git -C {git.parent} switch main`")

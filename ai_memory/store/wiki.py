@@ -334,10 +334,15 @@ class Wiki:
         return pack_loose(self._store, self._git / "objects")
 
     def person(self) -> Author | None:
-        """The git identity that this machine's person configured, or None."""
-        files = StackedConfig.default_backends()
-        with suppress(FileNotFoundError):
-            files.insert(0, ConfigFile.from_path(self._git / "config"))
+        """The git identity that this machine's person configured, or None. Raises StoreFault for broken settings."""
+        try:
+            files = StackedConfig.default_backends()
+            with suppress(FileNotFoundError):
+                files.insert(0, ConfigFile.from_path(self._git / "config"))
+        except ValueError as fault:
+            raise StoreFault(
+                f"Git's settings cannot be read: {fault}.", hint="`git config --list --show-origin` names the line."
+            ) from fault
         config = StackedConfig(files)
         try:
             name, email = config.get((b"user",), b"name"), config.get((b"user",), b"email")

@@ -12,6 +12,7 @@ from dulwich.config import ConfigFile
 from dulwich.repo import Repo
 from wiki_room import WikiRoom
 
+from ai_memory.errors import StoreFault
 from ai_memory.operations.write import write_page
 from ai_memory.store import driver, filesystem
 from ai_memory.store.gitindex import GitIndex
@@ -98,10 +99,13 @@ def test_files_are_synced_by_several_threads_once_a_wait_was_long(
     assert (len(started), len(synced)) == (threads, 4)
 
 
+@pytest.mark.parametrize(("last_s", "threads"), [(0.0, 0), (1.0, 1)])
 def test_a_fault_of_a_sync_beside_other_work_is_raised_once_that_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_s: float, threads: int
 ) -> None:
     done = []
+    monkeypatch.setattr(filesystem._Pace, "last_s", last_s)
+    started = counted(monkeypatch, filesystem.threading.Thread, "start")
 
     def refuse(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -109,7 +113,7 @@ def test_a_fault_of_a_sync_beside_other_work_is_raised_once_that_is_done(
     monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(OSError, match="No space"), filesystem.synced_meanwhile([tmp_path]):
         done.append("the work")
-    assert done == ["the work"]
+    assert (done, len(started)) == (["the work"], threads)
 
 
 def test_a_page_is_written_with_three_connections_to_the_index_and_none_to_the_state(
@@ -129,6 +133,18 @@ def test_settings_of_git_are_parsed_for_a_signature_alone(
     repositories = counted(monkeypatch, Repo, "__init__")
     write_page(room.memory(face), path="notes/a.md", body="# A\n", **WHERE)
     assert (len(files), repositories) == (parsed, [])
+
+
+def test_settings_that_git_cannot_read_are_told_and_nothing_is_written(room: WikiRoom) -> None:
+    before = room.git("rev-parse", "HEAD")
+    config = room.data_dir.git / "config"
+    whole = config.read_text()
+    config.write_text(f"{whole}[user\n")
+    with pytest.raises(StoreFault, match="Git's settings cannot be read"):
+        write_page(room.memory("cli"), path="notes/a.md", body="# A\n", **WHERE)
+    config.write_text(whole)
+    assert room.git("rev-parse", "HEAD") == before
+    assert not room.data_dir.pending.exists()
 
 
 def test_a_write_looks_at_the_folder_of_its_page_and_of_the_project_only_when_a_page_there_is_written(
