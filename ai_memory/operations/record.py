@@ -69,8 +69,12 @@ def record(
     ] = (),
     valid_from: Annotated[str | None, Field("holds from this date on")] = None,
     valid_to: Annotated[str | None, Field("holds no longer on this date")] = None,
-    supersedes: Annotated[tuple[str, ...], Field("id or path of facts that it replaces", max_length=32, metavar="ID")] = (),
-    entities: Annotated[tuple[str, ...], Field("names it is about", flags=("--entity",), metavar="NAME", max_length=10)] = (),
+    supersedes: Annotated[
+        tuple[str, ...], Field("id or path of facts that it replaces", max_length=32, metavar="ID")
+    ] = (),
+    entities: Annotated[
+        tuple[str, ...], Field("names it is about", flags=("--entity",), metavar="NAME", max_length=10)
+    ] = (),
     subject: Annotated[str | None, Field("what it speaks of", is_unlisted=True)] = None,
     predicate: Annotated[str | None, Field("which property", is_unlisted=True)] = None,
     object: Annotated[str | None, Field("its value", is_unlisted=True)] = None,

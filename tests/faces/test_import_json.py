@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from cli_room import Room
 
+from ai_memory.cli import asking
 from ai_memory.operations import import_json as taking
 from ai_memory.operations import json_folder
 from ai_memory.text.facts import FactKind, fact_id, fact_path
@@ -229,6 +230,22 @@ def test_what_a_person_did_to_a_page_stays(room: Room) -> None:
     }
     assert "Seen in Bern." in room.file(paths["Rule 0"]).read_text()
     assert "net" in room.file(paths["Rule 3"]).read_text()
+
+
+def test_what_a_person_confirmed_supports_no_other_statement(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    given(room, [TICKET])
+    run(room)
+    with monkeypatch.context() as at_terminal:
+        at_terminal.setattr(asking, "confirms", lambda _: True)
+        room.ok("resolve", fact(room)["id"], "--as", "supported", "--because", "It is so", "--mine")
+    given(room, [TICKET | {"state": "done"}])
+    run(room)
+    assert fact(room)["standing"] == "supported"
+    assert {one["kind"] for one in fact(room)["evidence"]} == {"declared", "imported"}
+    given(room, [TICKET | {"text": "No queue at all"}])
+    run(room)
+    assert fact(room)["standing"] == "needs_review"
+    assert {one["kind"] for one in fact(room)["evidence"]} == {"imported"}
 
 
 def test_no_word_of_a_source_makes_a_fact_supported(room: Room) -> None:

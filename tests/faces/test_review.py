@@ -212,6 +212,20 @@ def test_an_answer_is_about_what_was_shown(room: Room, monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("person")
+@pytest.mark.parametrize(("answer", "after"), [("k", "supported"), ("d", "contradicted")])
+def test_what_is_disputed_is_settled_by_the_person(room: Room, answer: str, after: str) -> None:
+    quote = "never deploy on Fridays, use Thursdays"
+    room.tell("user-prompt", text=f"Please mend the till and {quote}.")
+    made = new(room, "Deploys never run on Fridays but on Thursdays", "--quote", quote)
+    room.json("resolve", made["id"], "--as", "contradicted", "--because", "The runbook says otherwise")
+    assert made["statement"] in waiting(room)
+    assert "The runbook says otherwise" in go_through(room, answer, *(["k"] * 3))
+    settled = fact(room, made["id"])
+    assert (settled["standing"], settled["disputed"]) == (after, None)
+    assert made["statement"] not in waiting(room)
+
+
+@pytest.mark.usefixtures("person")
 def test_the_end_of_input_and_quit_leave_the_rest(room: Room) -> None:
     new(room, "The till counts in cents")
     new(room, "The printer needs paper of 80 mm")
