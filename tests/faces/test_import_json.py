@@ -185,6 +185,36 @@ def test_a_look_that_saw_not_all_closes_nothing(room: Room, harm: Callable[[Path
     assert {one["standing"] for one in room.json("facts", "--all")["facts"]} == {"needs_review"}
 
 
+def to_another_file(root: Path) -> None:
+    (root / "c.json").rename(root / "a2.json")
+
+
+def into_a_file_that_was_read(root: Path) -> None:
+    (root / "a.json").write_text(json.dumps([TICKET, {"id": "T-2", "text": "Stays"}]))
+    (root / "c.json").write_text("[]")
+
+
+@pytest.mark.parametrize("move", [to_another_file, into_a_file_that_was_read])
+def test_a_record_that_is_moved_under_the_look_is_not_closed(
+    room: Room, monkeypatch: pytest.MonkeyPatch, move: Callable[[Path], None]
+) -> None:
+    given(room, [TICKET])
+    given(room, [{"id": "T-2", "text": "Stays"}], file="c.json")
+    run(room)
+    take = json_folder._take
+
+    def moving(file: Path, *more: Any) -> None:
+        take(file, *more)
+        if file.name == "a.json":
+            monkeypatch.setattr(json_folder, "_take", take)
+            move(room.checkout / "root")
+
+    monkeypatch.setattr(json_folder, "_take", moving)
+    answer = run(room, "--authoritative")
+    assert (answer["is_complete"], answer["counts"]["retired"]) == (False, 0)
+    assert done(run(room, "--authoritative")) == {"unchanged": 2}
+
+
 def test_a_missing_root_is_no_withdrawal(room: Room) -> None:
     given(room, [TICKET])
     run(room)
