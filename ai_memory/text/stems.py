@@ -33,6 +33,12 @@ def stems(text: str, *, letters: int = 5) -> frozenset[str]:
     return frozenset(word[:letters] for word in words) | frozenset(grams(text).split())
 
 
+def short_names(text: str) -> frozenset[str]:
+    """What is too short to be a stem and may be a name all the same: `eu`, `qa`, `b`. Digits are no part of it."""
+    flat = text.casefold().replace("'", "").replace("’", "")
+    return frozenset(word for word in _WORD.findall(flat) if len(word) <= 2 and word.isalpha() and word not in _EMPTY)
+
+
 def shared(one: str, other: str, *, letters: int = 4) -> int:
     """How many stems two texts have in common: with four letters also across related languages."""
     return len(stems(one, letters=letters) & stems(other, letters=letters))

@@ -115,6 +115,9 @@ def test_what_changed_in_the_repository_is_put_to_a_person(room: Room) -> None:
         (["Retries stop after 3 attempts", "Retries stop after 4 attempts"], []),
         (["Use `pnpm` for scripts in the shop", "Use `npm` for scripts in the shop"], []),
         (["Never deploy to the shop on Fridays", "Deploy to the shop on Fridays"], []),
+        (["The EU cluster runs five worker nodes", "The US cluster runs five worker nodes"], []),
+        (["The EU cluster runs five worker nodes", "The EU cluster runs five nodes"], [(0, 1)]),
+        (["It's the till that counts cents", "The till, it counts all cents"], [(0, 1)]),
         (["The till counts cents", "The printer needs paper"], []),
     ],
 )
@@ -175,7 +178,7 @@ def test_what_an_answer_settled_besides_is_not_put_any_more(room: Room) -> None:
 
 @pytest.mark.usefixtures("person")
 def test_a_page_is_kept_or_replaced_by_another_one(room: Room) -> None:
-    for name in ("a", "b"):
+    for name in ("b", "a"):  # the newest first
         text = f"---\nverify_by: 2020-01-01\nodd: 1\n---\n# Page {name}\n"
         room.ok("write-page", "-p", f"notes/{name}.md", "-b", text)
     room.ok("write-page", "-p", "notes/c.md", "-b", "# Page c\n")
