@@ -199,8 +199,11 @@ def _evidence(
 
 
 def _may_replace(memory: "Memory", fact: Fact, old: Fact) -> bool:
-    """Whether the new fact takes the place of the old one: what a person said gives way only to what a person says."""
+    """Whether the new fact takes the place of the old one: what a person said gives way only to what a person says, or
+    to their same words put in another way."""
     if not old.is_word_of_person or says_anew(fact.evidence, old):
+        return True
+    if fact.is_word_of_person and not differ(fact.statement, old.statement):
         return True
     return memory.caller.confirms(f"A person said so, do you replace it: {old.statement}")
 
