@@ -10,6 +10,8 @@ from threading import Timer
 BAR_CELLS = 24
 UNSEEN_S = 0.5
 """Work that takes no longer shows no bar: it would only flicker."""
+MOST_PADDED = 120
+"""Cells that a plain column is filled up to."""
 WHOLE_CELLS = 20
 """Columns up to this width (times, kinds, versions) are never folded, titles and paths are."""
 
@@ -20,9 +22,9 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Aligned by columns, two blanks between, no blank at a line's end."""
+    """Aligned by columns, two blanks between, no blank at a line's end. A very long cell breaks only its own line."""
     lines = [list(columns), *map(list, rows)]
-    widths = [max(width(line[at]) for line in lines) for at in range(len(columns))]
+    widths = [min(MOST_PADDED, max(width(line[at]) for line in lines)) for at in range(len(columns))]
     return "\n".join("  ".join(_padded(cell, widths[at]) for at, cell in enumerate(line)).rstrip() for line in lines)
 
 
@@ -37,7 +39,7 @@ def width(text: str) -> int:
 
 
 def _padded(cell: str, cells: int) -> str:
-    return cell + " " * (cells - width(cell))
+    return cell + " " * max(0, cells - width(cell))
 
 
 def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -5,8 +5,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ai_memory.clock import rfc3339
-from ai_memory.errors import Conflict, NotFound
+from ai_memory.errors import Conflict, MemoryFault, NotFound
 from ai_memory.model import Page, PageRef, Scope
+from ai_memory.operations.fact_guard import words_lost
 from ai_memory.operations.field import Everywhere, Field, ProjectName, Workspace
 from ai_memory.operations.history import HANDOFF_BACK, Rows, Skipped
 from ai_memory.operations.log import by_whom
@@ -19,7 +20,7 @@ from ai_memory.store.addresses import MOVED_PROJECTS, page_ref
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ai_memory.store.change import Change
+    from ai_memory.store.change import Change, Committed
     from ai_memory.store.commits import Checkpoint
     from ai_memory.store.memory import Memory
     from ai_memory.store.wiki import Wiki
@@ -199,8 +200,6 @@ def undo(
     """Take one change back, of a person, an agent or an automatic pass: a new commit with what stood there before.
     Later changes of other lines stay; of the same lines they stop it. Again takes back the one before.
     """
-    from ai_memory.store.undoing import UNDOES  # the git library
-
     scope, place = _place(memory, commit, workspace, project, everywhere=everywhere, dry_run=dry_run)
     with memory.past() as wiki:
         target = _target(wiki, commit, place)
@@ -215,15 +214,39 @@ def undo(
             f"{note.id[:VERSION_SHOWN]} moved more than pages: {note.trailers[MOVED_PROJECTS]}",
             hint="move it back: `ai-memory rename-project`, `rename-workspace`, `move-project` or `move-session`",
         )
+    try:
+        done, gaps = _taken_back(memory, target, is_confirmed=False)
+    except _Unconfirmed as fault:  # asked where nobody waits for the lock
+        if not memory.caller.confirms(f"This takes back what a person said or closed: {fault}"):
+            raise MemoryFault(
+                "this takes back what a person said or closed, and nobody confirmed it at a terminal",
+                hint="run it yourself in a terminal and answer yes",
+            ) from fault
+        done, gaps = _taken_back(memory, target, is_confirmed=True)
+    made = done.commit if done else None
+    return Undone(scope, "undone" if made else "unchanged", (row,), made, (*gaps, *(done.asked if done else ())))
+
+
+class _Unconfirmed(Exception):
+    """A person's word would go with it: its statement."""
+
+
+def _taken_back(memory: "Memory", target: "Checkpoint", *, is_confirmed: bool) -> "tuple[Committed | None, list[str]]":
+    """One commit with what stood there before. Errors: Conflict; _Unconfirmed, and nothing is written."""
+    from ai_memory.store.undoing import UNDOES  # as above
+
+    note = target.note
     trailers = {UNDOES: note.trailers.get("Change-Id", note.id)}
     with memory.writing(f"undo {note.id[:VERSION_SHOWN]}: {note.message}", trailers=trailers) as change:
         before = _pages(change, target)
         left = change.take_back(note.id)
+        after = [page for ref in before if (page := change.page(ref)) is not None]
+        lost = words_lost([page for page in before.values() if page is not None], after)
+        if lost and not is_confirmed:
+            raise _Unconfirmed(lost[0].statement)
         gaps = [f"{path} is no page: it stays as it is" for path in left]
         gaps += _follow_with_state(memory, change, before, moved_from=note.trailers.get("Moved-From", ""))
-    done = change.committed
-    made = done.commit if done else None
-    return Undone(scope, "undone" if made else "unchanged", (row,), made, (*gaps, *(done.asked if done else ())))
+    return change.committed, gaps
 
 
 def _place(

@@ -4,6 +4,7 @@ Only `record`, `resolve` and a person at a terminal do that. Who can write files
 holds for tools and commands.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -122,6 +123,24 @@ def refuse_loss(memory: "Memory", page: "Page | None") -> None:
         raise MemoryFault(
             "the page is a person's word, and nobody confirmed at a terminal that it is to go", hint=WAYS_ON
         )
+
+
+def words_lost(before: Iterable["Page"], after: Iterable["Page"]) -> list[Fact]:
+    """The facts that a person said or closed, and that the pages which are there then do not tell any more."""
+    then = {page.ref: page for page in after}
+    moved = {fact.id for page in then.values() if (fact := read_fact(page.frontmatter)) is not None}
+    lost = []
+    for page in before:
+        own = read_fact(page.frontmatter)
+        if page.ref in then:
+            change = Rewriting.of(page.text, then[page.ref].text, page.ref)
+            opened = change.opened_again()
+            own = change.word_taken_back() or (opened if opened is not None and _declared(opened) else None)
+        elif own is not None and (own.id in moved or not own.is_word_of_person):
+            own = None
+        if own is not None:
+            lost.append(own)
+    return lost
 
 
 def _told(fact: Fact) -> tuple[object, ...]:

@@ -220,7 +220,7 @@ class _Import:
         self._now_us = memory.clock()
 
     def run(self, *, authoritative: bool, dry_run: bool) -> ImportedRecords:
-        said = self._read()
+        said = self._read(is_authoritative=authoritative)
         if not dry_run:
             self._memory.adopt()  # what was edited by hand just now is a person's, too
         with self._memory.reading() as snapshot:
@@ -243,10 +243,17 @@ class _Import:
             return answer
         return replace(answer, outcome="imported", commit=self._written(plans, counts))
 
-    def _read(self) -> _Snapshot:
+    def _read(self, *, is_authoritative: bool) -> _Snapshot:
         """Newest revisions first, then the mapping's choice: a newer one that is dropped does not revive an older."""
         apart = self._memory.data_dir.root.resolve()
-        records = records_in(self._root, self._rules, self._progress, patience=self._patience, apart=apart)
+        records = records_in(
+            self._root,
+            self._rules,
+            self._progress,
+            patience=self._patience,
+            apart=apart,
+            is_authoritative=is_authoritative,
+        )
         said = _Snapshot(faults=records.faults)
         revisions: list[Revision] = []
         places: dict[int, str] = {}

@@ -45,14 +45,24 @@ class _TooMany(Exception):
 
 
 def records_in(
-    root: Path, mapping: Mapping, progress: Callable[[int, int], None], *, patience: Patience, apart: Path
+    root: Path,
+    mapping: Mapping,
+    progress: Callable[[int, int], None],
+    *,
+    patience: Patience,
+    apart: Path,
+    is_authoritative: bool,
 ) -> Records:
     """Every record of every file, in the order of their names. `apart` is a folder that is passed over: our own.
+
+    Where what is missing would be closed, a folder that changed under the look is a fault: a record that was moved from
+    a file that was to come to one that was read already has not been seen.
 
     Errors: NoAnswer.
     """
     records = Records()
     files = patience.ask(str(root), lambda: _files(root, mapping, records, apart))
+    before = patience.ask(str(root), lambda: _stamps(files))
     budget = MOST_BYTES
     for number, file in enumerate(files, start=1):
         path = file.relative_to(root).as_posix().encode("utf-8", "replace").decode()
@@ -72,7 +82,23 @@ def records_in(
         progress(number, len(files))
     if not files and not records.faults:
         records.faults.append(f"no {' or '.join(ENDINGS)} file lies there")
+    if is_authoritative and not records.faults:
+        after = patience.ask(str(root), lambda: _stamps(_files(root, mapping, records, apart)))
+        if after != before:
+            records.faults.append("files were changed while they were read")
     return records
+
+
+def _stamps(files: list[Path]) -> list[tuple[Path, int, int, int]]:
+    """What tells whether a file was written or replaced meanwhile; one that is gone has zeros."""
+    stamps = []
+    for file in files:
+        try:
+            status = file.stat()
+            stamps.append((file, status.st_ino, status.st_size, status.st_mtime_ns))
+        except OSError:
+            stamps.append((file, 0, 0, 0))
+    return stamps
 
 
 def content_of(root: Path, folder: str, name: str, most: int) -> bytes:

@@ -70,8 +70,12 @@ def record(
     ] = (),
     valid_from: Annotated[str | None, Field("holds from this date on")] = None,
     valid_to: Annotated[str | None, Field("holds no longer on this date")] = None,
-    supersedes: Annotated[tuple[str, ...], Field("id or path of facts that it replaces", max_length=32)] = (),
-    entities: Annotated[tuple[str, ...], Field("names it is about", flags=("--entity",), max_length=10)] = (),
+    supersedes: Annotated[
+        tuple[str, ...], Field("id or path of facts that it replaces", max_length=32, metavar="ID")
+    ] = (),
+    entities: Annotated[
+        tuple[str, ...], Field("names it is about", flags=("--entity",), metavar="NAME", max_length=10)
+    ] = (),
     subject: Annotated[str | None, Field("what it speaks of", is_unlisted=True)] = None,
     predicate: Annotated[str | None, Field("which property", is_unlisted=True)] = None,
     object: Annotated[str | None, Field("its value", is_unlisted=True)] = None,
@@ -196,8 +200,11 @@ def _evidence(
 
 
 def _may_replace(memory: "Memory", fact: Fact, old: Fact) -> bool:
-    """Whether the new fact takes the place of the old one: what a person said gives way only to what a person says."""
+    """Whether the new fact takes the place of the old one: what a person said gives way only to what a person says, or
+    to their same words put in another way."""
     if not old.is_word_of_person or says_anew(fact.evidence, old):
+        return True
+    if fact.is_word_of_person and not differ(fact.statement, old.statement):
         return True
     return memory.caller.confirms(f"A person said so, do you replace it: {old.statement}")
 

@@ -147,7 +147,8 @@ def new_text(one: Draft, fact: Fact | None) -> str:
 def amended(one: Draft, owned: Owned, text: str) -> tuple[str, Fact | None]:
     """The page as it says what the record says now, and its fact; what else stands in it stays.
 
-    What a person said of a fact stays with the fact; where its statement is another one now, it is to be looked at.
+    What a person said of a fact stays with the fact. Where its statement is another one now, nobody said or showed
+    that: it is to be looked at, and rests on its source alone.
     """
     fact = read_fact(owned.keys)
     changes: dict[str, object | None]
@@ -155,8 +156,9 @@ def amended(one: Draft, owned: Owned, text: str) -> tuple[str, Fact | None]:
         changes = _page_keys(one)
         after = None
     else:
-        kept = tuple(row for row in fact.evidence if row.klass.value not in ("imported", "reported"))
-        standing = fact.standing if fact.statement == one.statement else Standing.NEEDS_REVIEW
+        is_same = fact.statement == one.statement
+        kept = tuple(row for row in fact.evidence if is_same and row.klass.value not in ("imported", "reported"))
+        standing = fact.standing if is_same else Standing.NEEDS_REVIEW
         after = replace(
             fact,
             kind=FactKind(one.record.kind),

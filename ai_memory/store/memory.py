@@ -215,6 +215,7 @@ class Memory:
     def _alone(self, name: str, *, wait_s: float = 0.0) -> Iterator[bool]:
         from ai_memory.store.lock import alone
 
+        self._refuse_place()  # the lock is a file, too
         with alone(self.data_dir.locks / name, wait_s=wait_s) as is_ours:
             yield is_ours
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ai_memory.text.stems import stems
+from ai_memory.text.stems import short_names, stems
 
 LEAST_CHARS = 8
 NEAR_SHARED = 3
@@ -111,10 +111,12 @@ def _likeness(mine: frozenset[str], others: frozenset[str]) -> float:
 
 
 def differ(one: str, other: str) -> bool:
-    """Whether they are two rules, however alike they sound: other code, other numbers, or one of them denies."""
-    codes, others = _codes(one), _codes(other)
-    if codes and others and not codes & others:
-        return True
+    """Whether they are two rules, however alike they sound: other code, other short names (`eu`, `us`), other numbers,
+    or one of them denies."""
+    for of in (_codes, short_names):
+        mine, theirs = of(one), of(other)
+        if mine and theirs and not mine & theirs:
+            return True
     return set(_NUMBER.findall(one)) != set(_NUMBER.findall(other)) or _denies(one) != _denies(other)
 
 

@@ -26,10 +26,17 @@ _EMPTY = frozenset(
 
 def stems(text: str, *, letters: int = 5) -> frozenset[str]:
     """The beginnings of the words that say something, folded, without accents; of Han and Kana their pairs."""
-    flat = unicodedata.normalize("NFKD", text.casefold())
-    flat = "".join(one for one in flat if not unicodedata.combining(one))
+    flat = text.casefold()
+    if not flat.isascii():  # a record is compared with every fact there is
+        flat = "".join(one for one in unicodedata.normalize("NFKD", flat) if not unicodedata.combining(one))
     words = (word for word in _WORD.findall(flat) if len(word) > 2 and word not in _EMPTY)
     return frozenset(word[:letters] for word in words) | frozenset(grams(text).split())
+
+
+def short_names(text: str) -> frozenset[str]:
+    """What is too short to be a stem and may be a name all the same: `eu`, `qa`, `b`. Digits are no part of it."""
+    flat = text.casefold().replace("'", "").replace("’", "")
+    return frozenset(word for word in _WORD.findall(flat) if len(word) <= 2 and word.isalpha() and word not in _EMPTY)
 
 
 def shared(one: str, other: str, *, letters: int = 4) -> int:

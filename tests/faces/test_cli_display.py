@@ -34,3 +34,8 @@ def test_columns_line_up_for_wide_characters_too() -> None:
 
 def test_an_empty_table_is_its_head() -> None:
     assert plain_table(("path", "title"), []) == "path  title"
+
+
+def test_a_very_long_cell_breaks_only_its_own_line() -> None:
+    _, short, long = plain_table(("id", "text", "end"), [("1", "x", "e"), ("2", "y" * 9000, "e")]).split("\n")
+    assert (len(short), len(long)) == (len("1   ") + 120 + len("  e"), len("2   ") + 9000 + len("  e"))

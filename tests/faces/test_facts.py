@@ -569,6 +569,37 @@ def test_a_persons_word_that_was_deleted_comes_back(
     assert standing(room, word["id"]) == "supported"
 
 
+def test_no_undo_takes_a_persons_word_back_unasked(
+    room: Room, word: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "nobody confirmed it at a terminal" in room.run("undo").output
+    assert standing(room, word["id"]) == "supported"
+    with monkeypatch.context() as at_terminal:
+        at_terminal.setattr(asking, "confirms", lambda _: True)
+        room.ok("resolve", word["id"], "--as", "contradicted", "--because", "It changed")
+    assert room.run("undo").exit_code == 1
+    assert standing(room, word["id"]) == "contradicted"
+    monkeypatch.setattr(asking, "confirms", lambda _: True)
+    room.ok("undo")
+    assert standing(room, word["id"]) == "supported"
+
+
+def test_a_move_of_a_persons_word_and_anything_else_is_undone_unasked(room: Room, word: dict[str, Any]) -> None:
+    room.ok("move", word["path"], "facts/elsewhere.md")
+    room.ok("undo")
+    assert room.file(word["path"]).exists()
+    other = new(room, "The printer needs paper of 80 mm")
+    room.ok("undo")
+    assert not room.file(other["path"]).exists()
+
+
+def test_a_persons_words_may_be_put_in_another_way(room: Room, word: dict[str, Any]) -> None:
+    answer = record(room, "Never deploy on a Friday: use Thursday", "--quote", QUOTE, "--supersedes", word["id"])
+    assert [row["standing"] for row in answer["facts"]] == ["supported", "superseded"]
+    turned = record(room, "Deploy on Friday, use it", "--quote", QUOTE, "--supersedes", answer["facts"][0]["id"])
+    assert [row["supersedes"] for row in turned["facts"]] == [[]]
+
+
 # --- what no text can claim ---
 
 CLAIM = """---

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from cli_room import Room
 
+from ai_memory.cli import asking
 from ai_memory.operations import import_json as taking
 from ai_memory.operations import json_folder
 from ai_memory.text.facts import FactKind, fact_id, fact_path
@@ -184,6 +185,36 @@ def test_a_look_that_saw_not_all_closes_nothing(room: Room, harm: Callable[[Path
     assert {one["standing"] for one in room.json("facts", "--all")["facts"]} == {"needs_review"}
 
 
+def to_another_file(root: Path) -> None:
+    (root / "c.json").rename(root / "a2.json")
+
+
+def into_a_file_that_was_read(root: Path) -> None:
+    (root / "a.json").write_text(json.dumps([TICKET, {"id": "T-2", "text": "Stays"}]))
+    (root / "c.json").write_text("[]")
+
+
+@pytest.mark.parametrize("move", [to_another_file, into_a_file_that_was_read])
+def test_a_record_that_is_moved_under_the_look_is_not_closed(
+    room: Room, monkeypatch: pytest.MonkeyPatch, move: Callable[[Path], None]
+) -> None:
+    given(room, [TICKET])
+    given(room, [{"id": "T-2", "text": "Stays"}], file="c.json")
+    run(room)
+    take = json_folder._take
+
+    def moving(file: Path, *more: Any) -> None:
+        take(file, *more)
+        if file.name == "a.json":
+            monkeypatch.setattr(json_folder, "_take", take)
+            move(room.checkout / "root")
+
+    monkeypatch.setattr(json_folder, "_take", moving)
+    answer = run(room, "--authoritative")
+    assert (answer["is_complete"], answer["counts"]["retired"]) == (False, 0)
+    assert done(run(room, "--authoritative")) == {"unchanged": 2}
+
+
 def test_a_missing_root_is_no_withdrawal(room: Room) -> None:
     given(room, [TICKET])
     run(room)
@@ -229,6 +260,22 @@ def test_what_a_person_did_to_a_page_stays(room: Room) -> None:
     }
     assert "Seen in Bern." in room.file(paths["Rule 0"]).read_text()
     assert "net" in room.file(paths["Rule 3"]).read_text()
+
+
+def test_what_a_person_confirmed_supports_no_other_statement(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    given(room, [TICKET])
+    run(room)
+    with monkeypatch.context() as at_terminal:
+        at_terminal.setattr(asking, "confirms", lambda _: True)
+        room.ok("resolve", fact(room)["id"], "--as", "supported", "--because", "It is so", "--mine")
+    given(room, [TICKET | {"state": "done"}])
+    run(room)
+    assert fact(room)["standing"] == "supported"
+    assert {one["kind"] for one in fact(room)["evidence"]} == {"declared", "imported"}
+    given(room, [TICKET | {"text": "No queue at all"}])
+    run(room)
+    assert fact(room)["standing"] == "needs_review"
+    assert {one["kind"] for one in fact(room)["evidence"]} == {"imported"}
 
 
 def test_no_word_of_a_source_makes_a_fact_supported(room: Room) -> None:

@@ -115,6 +115,9 @@ def test_what_changed_in_the_repository_is_put_to_a_person(room: Room) -> None:
         (["Retries stop after 3 attempts", "Retries stop after 4 attempts"], []),
         (["Use `pnpm` for scripts in the shop", "Use `npm` for scripts in the shop"], []),
         (["Never deploy to the shop on Fridays", "Deploy to the shop on Fridays"], []),
+        (["The EU cluster runs five worker nodes", "The US cluster runs five worker nodes"], []),
+        (["The EU cluster runs five worker nodes", "The EU cluster runs five nodes"], [(0, 1)]),
+        (["It's the till that counts cents", "The till, it counts all cents"], [(0, 1)]),
         (["The till counts cents", "The printer needs paper"], []),
     ],
 )
@@ -175,7 +178,7 @@ def test_what_an_answer_settled_besides_is_not_put_any_more(room: Room) -> None:
 
 @pytest.mark.usefixtures("person")
 def test_a_page_is_kept_or_replaced_by_another_one(room: Room) -> None:
-    for name in ("a", "b"):
+    for name in ("b", "a"):  # the newest first
         text = f"---\nverify_by: 2020-01-01\nodd: 1\n---\n# Page {name}\n"
         room.ok("write-page", "-p", f"notes/{name}.md", "-b", text)
     room.ok("write-page", "-p", "notes/c.md", "-b", "# Page c\n")
@@ -209,6 +212,20 @@ def test_an_answer_is_about_what_was_shown(room: Room, monkeypatch: pytest.Monke
     told = go_through(room, answer, "Another thing holds instead" if kind == "fact" else "notes/b.md")
     assert "was changed meanwhile" in told
     assert room.file(path).read_text() == changed
+
+
+@pytest.mark.usefixtures("person")
+@pytest.mark.parametrize(("answer", "after"), [("k", "supported"), ("d", "contradicted")])
+def test_what_is_disputed_is_settled_by_the_person(room: Room, answer: str, after: str) -> None:
+    quote = "never deploy on Fridays, use Thursdays"
+    room.tell("user-prompt", text=f"Please mend the till and {quote}.")
+    made = new(room, "Deploys never run on Fridays but on Thursdays", "--quote", quote)
+    room.json("resolve", made["id"], "--as", "contradicted", "--because", "The runbook says otherwise")
+    assert made["statement"] in waiting(room)
+    assert "The runbook says otherwise" in go_through(room, answer, *(["k"] * 3))
+    settled = fact(room, made["id"])
+    assert (settled["standing"], settled["disputed"]) == (after, None)
+    assert made["statement"] not in waiting(room)
 
 
 @pytest.mark.usefixtures("person")

@@ -206,6 +206,12 @@ def test_a_write_to_a_read_only_data_dir_names_the_tool_that_can(read_only: Wiki
         read_only.memory().reindex()
 
 
+@pytest.mark.parametrize("name", ["maintaining_alone", "embedding_alone", "reading_records_alone"])
+def test_who_would_work_alone_in_a_read_only_data_dir_is_told_so(read_only: WikiRoom, name: str) -> None:
+    with pytest.raises(StoreFault, match="read-only"), getattr(read_only.memory(), name)():
+        pytest.fail("it went on")
+
+
 def test_a_read_only_index_that_lags_or_is_missing_is_told(room: WikiRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     room.by_hand("notes/d.md")
     room.git("add", "-A")
