@@ -5,12 +5,15 @@ import re
 import pytest
 from lint_house import PROSE, House
 
+from ai_memory.errors import StoreFault
 from ai_memory.model import PageRef
+from ai_memory.operations import lint as lint_module
 from ai_memory.operations.lint import lint
 from ai_memory.operations.lint_report import KEPT, MOST_OF_A_KIND
 from ai_memory.operations.maintain import maintain
 from ai_memory.operations.read import recent
 from ai_memory.operations.search import search
+from ai_memory.store import vectors
 from ai_memory.store.standing import recent_titles, standing_pages, told_at_prompts
 from ai_memory.text.links import links
 from ai_memory.text.page import parse
@@ -210,3 +213,31 @@ def test_the_duty_can_be_turned_off(house: House) -> None:
     assert [row.outcome for row in maintain(house.memory, only=("lint",)).duties] == ["not-due"]
     house.wait(1 / 24)
     assert [row.outcome for row in maintain(house.memory, only=("lint",)).duties] == ["done"]
+
+
+def test_no_vectors_are_made_of_reports(house: House) -> None:
+    house.put({"notes/a.md": "# A"})
+    with house.memory.reading() as snapshot:
+        before = vectors.missing(snapshot.index, None)
+    house.lint(write=True)
+    assert reports(house) == [FIRST]
+    with house.memory.reading() as snapshot:
+        assert vectors.missing(snapshot.index, None) == before == 1
+
+
+def test_a_report_that_could_not_be_remembered_is_written_again_the_same(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def died(*_: object, **__: object) -> None:
+        raise StoreFault("The disk is full.")
+
+    house.put({"notes/a.md": "# A"})
+    with monkeypatch.context() as patch:
+        patch.setattr(lint_module, "note_findings", died)
+        with pytest.raises(StoreFault):
+            house.lint(write=True)
+    text = house.text(FIRST)
+    assert text is not None
+    house.lint(write=True)
+    assert house.text(FIRST) == text
+    assert house.lint(new=True).findings == ()
