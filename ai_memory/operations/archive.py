@@ -104,10 +104,10 @@ def archive_restore(
     """
     scope, ref = locate(memory, path, workspace, project, write=True)
     [grave, *_] = _graves_of(memory, scope, ref, version)
+    left = _left_by(memory, grave)
     with memory.writing(f"archive-restore {ref.path}", trailers=session_trailers(memory)) as change:
         present = change.page(ref)
-        is_ours = present is not None and present.frontmatter.get("compacted") is True
-        if present is not None and not is_ours and present.version != grave.version:
+        if present is not None and present.version not in (left, grave.version):
             raise Conflict(
                 f"{ref.path} was written anew since, version {present.version[:VERSION_SHOWN]}.",
                 hint=f"`restore-page {ref.path} --version {grave.version[:VERSION_SHOWN]}` puts it over that.",
@@ -119,6 +119,15 @@ def archive_restore(
     commit = done.commit if done else None
     gaps = (*lifted, *(done.asked if done else ()))
     return Unarchived(scope, "restored" if commit else "unchanged", _row(grave), commit, gaps)
+
+
+def _left_by(memory: "Memory", grave: Tombstone) -> str | None:
+    """What the sweep wrote in the page's place: None where it took the page away."""
+    from ai_memory.store.history import versions
+
+    with memory.past() as wiki:
+        found = versions(wiki, grave.ref) if wiki is not None else ()
+        return next((one.version for one in found if one.trailers.get("Change-Id") == grave.change_id), None)
 
 
 def _lift_expiry(memory: "Memory", change: "Change", ref: PageRef) -> tuple[str, ...]:

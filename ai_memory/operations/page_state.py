@@ -16,7 +16,7 @@ MERGED = "merged into "
 
 def carry_state(change: "Change", ref: PageRef, target: PageRef) -> None:
     """The page lies at `target` from now on."""
-    for statement in ("page-moved", "evidence-moved", "access-moved", "feedback-moved"):
+    for statement in ("page-moved", "evidence-moved", "access-moved", "feedback-moved", "tombstones-moved"):
         change.state(statement, **_from_to(ref, target))
 
 

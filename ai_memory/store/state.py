@@ -119,6 +119,11 @@ STATEMENTS: Mapping[str, str] = {
             at_us)
         VALUES (:workspace, :project, :path, :version, :reason, :tier, :kind, :size_bytes, :change, :at_us)
     """,
+    # What is left of a page goes elsewhere: its whole text belongs there.
+    "tombstones-moved": """
+        UPDATE OR REPLACE tombstones SET workspace = :new_workspace, project = :new_project, path = :new_path
+        WHERE workspace = :workspace AND project = :project AND path = :path AND reason IN ('compacted', 'merged')
+    """,
     "tombstones-forgotten": """
         DELETE FROM tombstones WHERE workspace = :workspace AND project = :project AND path = :path
     """,

@@ -13,11 +13,13 @@ from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import Encoder, PageRef
 from ai_memory.operations.after_work import do_what_is_due
 from ai_memory.operations.archive import archive_list, archive_purge, archive_restore
+from ai_memory.operations.change import move_page
 from ai_memory.operations.checkpoints import undo
 from ai_memory.operations.duties import BY_NAME
 from ai_memory.operations.forget_sweep import Swept, swept
 from ai_memory.operations.retention import retention
 from ai_memory.operations.sessions import session
+from ai_memory.operations.write import append_to_page
 from ai_memory.providers import choose
 from ai_memory.providers.choose import Choice
 from ai_memory.providers.embedder import packed
@@ -402,6 +404,28 @@ def test_a_cold_page_is_cut_down_to_what_is_searched_for_and_never_again(room: W
     assert gone(sweep(room, compact_cold_episodic=True)) == {}
     assert archive_restore(room.memory("cli"), path="sessions/s.md", **HERE).outcome == "restored"
     assert room.text("sessions/s.md") == prose
+
+
+def test_what_was_added_to_a_page_since_it_was_cut_down_is_not_written_over(room: WikiRoom) -> None:
+    room.put("logs/one.md", EPISODIC)
+    pass_days(room, 90)
+    sweep(room, compact_cold_episodic=True)
+    append_to_page(room.memory("cli"), path="logs/one.md", body="A new lesson.", **HERE)
+    with pytest.raises(Conflict, match="was written anew since"):
+        archive_restore(room.memory("cli"), path="logs/one.md", **HERE)
+    assert "A new lesson." in (room.text("logs/one.md") or "")
+
+
+def test_a_page_that_was_cut_down_and_moved_comes_back_where_it_is(room: WikiRoom) -> None:
+    room.put("logs/one.md", EPISODIC)
+    room.put("logs/two.md", EPISODIC)
+    pass_days(room, 90)
+    sweep(room, compact_cold_episodic=True)
+    move_page(room.memory("cli"), path="logs/one.md", new="logs/moved.md", **HERE)
+    assert archive_restore(room.memory("cli"), path="logs/moved.md", **HERE).outcome == "restored"
+    assert room.text("logs/moved.md") == EPISODIC
+    with pytest.raises(NotFound):
+        archive_restore(room.memory("cli"), path="logs/one.md", **HERE)
 
 
 def test_the_page_of_a_session_that_was_cut_down_is_no_edit_by_hand(room: WikiRoom) -> None:
