@@ -92,7 +92,12 @@ def _erase(
     if why_not:
         found.gaps.append(f"{len(due)} versions of long ago stay in git's history: {why_not}")
         return
-    found.hard_deleted = len(due) if dry_run else erase(memory, due)
+    if dry_run:
+        found.hard_deleted = len(due)
+        return
+    done = erase(memory, due)
+    found.hard_deleted = done.count
+    found.gaps += done.gaps
 
 
 def _drop_vectors(memory: "Memory", config: Config, found: Rest) -> None:

@@ -1,6 +1,6 @@
 """Pages that upkeep took away: listing them, bringing one back, erasing them for good."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,7 +19,6 @@ from ai_memory.text.times import DAY_US, BadTime, parse_duration
 if TYPE_CHECKING:
     from ai_memory.store.change import Change
     from ai_memory.store.memory import Memory
-    from ai_memory.store.wiki import Wiki
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +171,20 @@ def archive_purge(
         return ArchivePurged(scope, "unchanged", (), 0)
     if not confirm:
         return ArchivePurged(scope, "would_purge", rows, size, gaps)
-    erase(memory, due)
-    return ArchivePurged(scope, "purged", rows, size, (*gaps, *memory.tell("archive-purge", count=len(due))))
+    done = erase(memory, due)
+    told = memory.tell("archive-purge", count=done.count) if done.count else ()
+    return ArchivePurged(scope, "purged" if done.count else "unchanged", rows, size, (*gaps, *done.gaps, *told))
 
 
 # --- erasing ---
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How many versions are gone for good, and what is not."""
+
+    count: int
+    gaps: tuple[str, ...] = ()
 
 
 def due_for_erasing(memory: "Memory", *, before_us: int, place: Place) -> list[Tombstone]:
@@ -193,40 +201,29 @@ def kept_for_others(memory: "Memory") -> str:
     return ""
 
 
-def erase(memory: "Memory", due: Sequence[Tombstone]) -> int:
+def erase(memory: "Memory", due: Sequence[Tombstone]) -> Erased:
     """Take these versions, and those before them, out of git's history, and forget what was kept of their pages.
 
     Crash: say it again: their tombstones go last.
     """
+    from ai_memory.store.history import taken_away
+
+    by_change: dict[str, set[str]] = {}
+    for one in due:
+        by_change.setdefault(one.change_id, set()).add(one.version)
     with memory.past() as wiki:
-        doomed = _versions(wiki, due) if wiki is not None else {}
-    memory.forget_versions(doomed)
-    with memory.reading() as snapshot:
+        doomed = taken_away(wiki, by_change) if wiki is not None else {}
+    memory.forget_versions(doomed)  # also where nothing is found: what a killed one left unreachable goes
+    with memory.past() as wiki, memory.reading() as snapshot:
+        kept = {one.version for one in due if wiki is not None and wiki.has(one.version)}
+        kept -= {version for version in kept if snapshot.has_version(version)}
         live = {one.ref for one in due if snapshot.page(one.ref) is not None}
     with memory.state_transaction() as connection:
         for one in due:
-            erased(connection, one.ref, one.version, is_live=one.ref in live)
-    return len(due)
-
-
-def _versions(wiki: "Wiki", due: Sequence[Tombstone]) -> Mapping[str, set[str]]:
-    """Paths of the wiki, each with what stood there of these pages. Of a page that is there again, what was before."""
-    from ai_memory.store.history import histories, versions
-
-    found: dict[str, set[str]] = {}
-    head = wiki.head()
-    again = [one for one in due if wiki.blob_at(head, one.ref.git_path) is not None]
-    gone = {one.ref for one in due} - {one.ref for one in again}
-    for each in histories(wiki, sorted(gone)):
-        if each.version is not None:
-            found.setdefault(each.path.git_path, set()).add(each.version)
-    for one in again:
-        is_before = False
-        for each in versions(wiki, one.ref):
-            is_before = is_before or each.version == one.version
-            if is_before and each.version is not None:
-                found.setdefault(each.path.git_path, set()).add(each.version)
-    return found
+            if one.version not in kept:
+                erased(connection, one.ref, one.version, is_live=one.ref in live)
+    gaps = (f"{len(kept)} versions are in git's history still: what took them away is not found there",) if kept else ()
+    return Erased(len([one for one in due if one.version not in kept]), gaps)
 
 
 # --- inside ---

@@ -1,6 +1,6 @@
 """The versions of one page, out of the commits."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,6 +70,37 @@ def histories(wiki: Wiki, refs: Iterable[PageRef]) -> Iterator[PageVersion]:
         for origin, here in arriving:
             pages.setdefault(origin, []).extend(here)
             places.add(origin)
+
+
+def taken_away(wiki: Wiki, versions_of: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Where in the wiki versions stood that some changes took away, and all that stood there of these pages before.
+
+    `versions_of`: change id → blobs that the change took away. Another page at such a path, before or since, is none
+    of them; where the project had another name then, the path is the one of then. Commits are walked once.
+    """
+    found: dict[str, set[str]] = {}
+    followed: set[str] = set()
+    places = Places(())
+    for commit in wiki.first_parents(wiki.head()):
+        parent, note = wiki.parent(commit), wiki.note(commit)
+        for one in list(wiki.differences_at(places, parent, commit)) if followed else ():
+            if one.git_path not in followed:
+                continue
+            if one.new is not None:
+                found.setdefault(one.git_path, set()).add(one.new)
+            if one.old is None:
+                followed.discard(one.git_path)
+                origin = _Gone(wiki, parent, note).moved_to(one.git_path, one.new) if one.new is not None else None
+                if origin is not None:
+                    followed.add(origin)
+                    places.add(origin)
+        wanted = versions_of.get(note.trailers.get("Change-Id", ""))
+        for one in wiki.differences(parent, commit) if wanted else ():
+            if wanted and one.old in wanted and one.old is not None:
+                found.setdefault(one.git_path, set()).add(one.old)
+                followed.add(one.git_path)
+                places.add(one.git_path)
+    return found
 
 
 def deleted(wiki: Wiki, folder: str = "") -> dict[PageRef, str]:

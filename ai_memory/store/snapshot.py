@@ -208,6 +208,10 @@ class Snapshot:
             raise DatabaseError(f"malformed text of {ref}")
         return page
 
+    def has_version(self, version: str) -> bool:
+        """Whether some page stands at that version, wherever it lies."""
+        return self.index.execute("SELECT 1 FROM pages WHERE version = ? LIMIT 1", (version,)).fetchone() is not None
+
     def select(self, wanted: Filter, *, sort: str = "-updated", limit: int = 100, offset: int = 0) -> PageList:
         """Pages by `wanted`, in a total order. `sort` is one of `Sort`.
 

@@ -17,6 +17,7 @@ from ai_memory.operations.change import move_page
 from ai_memory.operations.checkpoints import undo
 from ai_memory.operations.duties import BY_NAME
 from ai_memory.operations.forget_sweep import Swept, swept
+from ai_memory.operations.relocation import rename_project
 from ai_memory.operations.retention import retention
 from ai_memory.operations.sessions import session
 from ai_memory.operations.write import append_to_page
@@ -354,6 +355,39 @@ def test_what_went_half_a_year_ago_is_erased_from_git_and_all_else_stays(room: W
     room.assert_in_step()
     with room.memory().reading() as snapshot:
         assert snapshot.gaps == [], "the index need not be built anew"
+
+
+def test_what_went_before_its_project_was_renamed_or_its_path_was_taken_is_erased_too(room: WikiRoom) -> None:
+    room.put("logs/one.md", EPISODIC.replace("text", "earlier one"))
+    room.put("logs/one.md", EPISODIC.replace("text", "later one"))
+    room.put("logs/two.md", EPISODIC.replace("text", "swept two"))
+    pass_days(room, 90)
+    assert set(gone(sweep(room))) == {"logs/one.md", "logs/two.md"}
+    move_page(room.memory("cli"), path="notes/a.md", new="logs/two.md", **HERE)
+    rename_project(room.memory("cli"), name="shop", new="till", workspace="default", confirm=True)
+    before = room.git("log", "--all", "-p", "--format=")
+    assert all(text in before for text in ("earlier one", "later one", "swept two"))
+    pass_days(room, 200)
+    done = sweep(room)
+    assert (done.hard_deleted, done.gaps) == (2, ())
+    after = room.git("log", "--all", "-p", "--format=")
+    assert not any(text in after for text in ("earlier one", "later one", "swept two"))
+    assert room.text("logs/two.md", "till") == room.committed("logs/two.md", "till").decode()  # type: ignore[union-attr]
+    assert "a/default/shop/notes/a.md" in after, "the page that took the path keeps its own history"
+    room.assert_in_step()
+
+
+def test_what_is_not_found_in_the_history_is_not_told_as_erased(room: WikiRoom) -> None:
+    room.put("logs/one.md", EPISODIC)
+    pass_days(room, 90)
+    sweep(room)
+    with room.memory().state_transaction() as connection:
+        connection.execute("UPDATE tombstones SET change_id = 'lost'")
+    pass_days(room, 200)
+    done = sweep(room)
+    assert done.hard_deleted == 0
+    assert "1 versions are in git's history still" in done.gaps[0]
+    assert len(archive_list(room.memory(), **HERE).pages) == 1
 
 
 def test_nothing_is_erased_of_a_history_that_others_have(room: WikiRoom) -> None:
