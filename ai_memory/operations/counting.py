@@ -21,8 +21,8 @@ FOUND = {"search": "hits", "context": "items", "explore": "hits"}
 that, so it has read them; a person looks at a list. Lists by date or folder say nothing of what was looked for."""
 
 
-UNCOUNTED = frozenset({"doctor"})
-"""It promises that a look changes nothing, not even a count."""
+UNCOUNTED = frozenset({"doctor", "size"})
+"""They promise that a look changes nothing, not even a count."""
 
 
 @dataclass(frozen=True, slots=True)
