@@ -19,11 +19,15 @@ from ai_memory.store.fact_rows import add_evidence
 from ai_memory.text.facts import MAX_EVIDENCE, Evidence, Fact, Standing, moment, read_fact, read_interval
 from ai_memory.text.limits import check_line
 from ai_memory.text.page import splice
+from ai_memory.text.plain import clip
 from ai_memory.text.validity import Interval
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
+
+MOST_AGAINST = 1_000
+"""Bytes of what is held against a fact: a person reads it in a review."""
 
 StandingName = Literal["candidate", "supported", "needs_review", "contradicted", "superseded"]
 
@@ -145,7 +149,7 @@ def _told_against(wanted: Standing, why: str, heir: "_Heir | None", cite: tuple[
     """What is put to the person: what somebody holds against the fact, and what they cite."""
     by = f" by {heir.name}" if heir is not None else ""
     cited = f" ({', '.join(cite)})" if cite else ""
-    return f"{wanted.value.replace('_', ' ')}{by}: {why}{cited}"
+    return clip(f"{wanted.value.replace('_', ' ')}{by}: {why}{cited}", MOST_AGAINST)
 
 
 def _disputed(memory: "Memory", scope: Scope, old: StoredFact, against: str, notes: tuple[str, ...]) -> Resolution:
