@@ -116,7 +116,9 @@ def _resolution(memory: "Memory", where: Scope, asked: _Asked) -> Resolution:
             f"{old.fact.id} is {old.fact.standing.value} since {moment(old.fact.resolved_at_us)}: that is not undone",
             hint="record the statement anew, so that the gap stays visible",
         )
-    added, notes = _evidence(memory, where, old.fact, asked.quote, asked.cite, mine=asked.mine)
+    added, notes = _evidence(
+        memory, where, old.fact, asked.quote, asked.cite, mine=asked.mine, is_for=wanted is Standing.SUPPORTED
+    )
     if wanted is Standing.SUPPORTED and not any(adds(one, old.fact) for one in added):
         raise UsageFault(
             "nothing is given that supports it and that it does not rest on already",
@@ -236,10 +238,10 @@ def _stands_so(fact: Fact, wanted: Standing, heir: _Heir | None) -> bool:
 
 
 def _evidence(
-    memory: "Memory", scope: Scope, fact: Fact, quote: str | None, cite: tuple[str, ...], *, mine: bool
+    memory: "Memory", scope: Scope, fact: Fact, quote: str | None, cite: tuple[str, ...], *, mine: bool, is_for: bool
 ) -> tuple[list[Evidence], tuple[str, ...]]:
     refuse_secrets(memory, quote=quote, citation=cite)
-    found = [quoted(memory, scope, fact.statement, quote)] if quote else []
+    found = [quoted(memory, scope, fact.statement, quote, is_for=is_for)] if quote else []
     found += [confirmed(memory, fact.statement)] if mine else []
     found += [cited(memory, scope, fact.statement, one) for one in cite]
     return [one.evidence for one in found], tuple(one.note for one in found if one.note)
