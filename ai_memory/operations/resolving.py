@@ -248,7 +248,7 @@ def _evidence(
 
 
 def _resolved(fact: Fact, wanted: Standing, why: str, heir: _Heir | None, *, now_us: int) -> Fact:
-    after = replace(fact, standing=wanted, because=why, resolved_at_us=now_us, disputed="", disputed_at_us=None)
+    after = replace(fact.settled(), standing=wanted, because=why, resolved_at_us=now_us)
     if not wanted.is_terminal:
         return after
     effective_us = heir.effective_us if heir is not None and heir.effective_us is not None else now_us

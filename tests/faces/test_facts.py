@@ -525,6 +525,7 @@ def test_what_would_replace_a_persons_word_waits_beside_it(room: Room, word: dic
     words = ("--quote", "deploy on any day of the week", "--supersedes", word["id"], "--insist")
     answer = record(room, "Deploy on any weekday", *words)
     assert [row["standing"] for row in answer["facts"]] == ["supported", "superseded"]
+    assert "disputed" not in room.file(word["path"]).read_text()
 
 
 def test_no_text_takes_a_persons_word_back(room: Room, word: dict[str, Any]) -> None:
