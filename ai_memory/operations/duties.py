@@ -75,8 +75,8 @@ def _sources(memory: "Memory", _: Config, progress: Progress) -> str:
 
     try:
         rows = [synced(memory, one, progress) for one in due(memory)]
-    except LockBusy:
-        return "another process reads them"
+    except LockBusy as fault:
+        return fault.message
     failed = [f"{row.name}: {row.fault}" for row in rows if row.fault]
     if failed:
         raise MemoryFault("; ".join(failed))

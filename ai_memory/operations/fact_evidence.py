@@ -12,7 +12,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.errors import MemoryFault, NotFound, UsageFault, echo
 from ai_memory.model import Scope
 from ai_memory.plainfile import open_plain
-from ai_memory.text.admission import is_cut
+from ai_memory.text.admission import is_cut, is_turned
 from ai_memory.text.facts import Evidence, EvidenceClass, Fact
 from ai_memory.text.stems import shared, stems
 
@@ -64,8 +64,9 @@ def says_anew(evidence: Iterable[Evidence], fact: Fact) -> bool:
     return any(one.klass is EvidenceClass.DECLARED and adds(one, fact) for one in evidence)
 
 
-def quoted(memory: "Memory", scope: Scope, statement: str, quote: str) -> Checked:
-    """A person's own words, found as they stand in a prompt that was captured in this project.
+def quoted(memory: "Memory", scope: Scope, statement: str, quote: str, *, is_for: bool = True) -> Checked:
+    """A person's own words, found as they stand in a prompt that was captured in this project. `is_for`: they are to
+    bear the statement out, not to take it back.
 
     Errors: UsageFault for a quote that is too short or says nothing of the statement; NotFound where no prompt has it.
     """
@@ -86,6 +87,11 @@ def quoted(memory: "Memory", scope: Scope, statement: str, quote: str) -> Checke
     if is_cut(quote, said.text):
         raise UsageFault(
             "the quote leaves out what denies it in the prompt", hint="quote the whole sentence, to the letter"
+        )
+    if is_for and is_turned(statement, quote):
+        raise UsageFault(
+            "the statement says the opposite of the quote, or another number",
+            hint="say it as the person did, or leave the quote out: the fact then waits for review",
         )
     found = Evidence(EvidenceClass.DECLARED, quote=quote, at=rfc3339(said.at_us), session=said.session)
     return Checked(found)

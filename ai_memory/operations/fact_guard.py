@@ -72,7 +72,7 @@ class Rewriting:
 
 def refuse_unproved(before: "Page | None", text: str, ref: "PageRef") -> None:
     """Errors: UsageFault for a text that claims such a support, takes a word back, or opens a fact again."""
-    change = Rewriting.of(before.text if before is not None else "", text, ref)
+    change = Rewriting.of(_fact_text(before), text, ref)
     _refuse_undoing(change, ref)
     if change.unproved_claim() is not None:
         raise UsageFault(
@@ -98,7 +98,7 @@ def _refuse_undoing(change: Rewriting, ref: "PageRef") -> None:
 
 def refuse_unconfirmed(memory: "Memory", before: "Page | None", text: str, ref: "PageRef") -> None:
     """As `refuse_unproved`, but a person at the terminal may say yes. Errors: MemoryFault."""
-    change = Rewriting.of(before.text if before is not None else "", text, ref)
+    change = Rewriting.of(_fact_text(before), text, ref)
     if (claim := change.unproved_claim()) is not None:
         if not memory.caller.confirms(f"Do you say so yourself: {claim.statement}"):
             raise MemoryFault(
@@ -141,6 +141,11 @@ def words_lost(before: Iterable["Page"], after: Iterable["Page"]) -> list[Fact]:
         if own is not None:
             lost.append(own)
     return lost
+
+
+def _fact_text(page: "Page | None") -> str:
+    """The page's text, if it may be a fact: most pages are none, and are not read twice."""
+    return page.text if page is not None and page.kind.lower() == "fact" else ""
 
 
 def _told(fact: Fact) -> tuple[object, ...]:

@@ -271,7 +271,7 @@ def _closed(old: StoredFact, new: Fact) -> Fact:
         )
     effective_us = new.recorded_at_us if new.holds.start_us is None else new.holds.start_us
     return replace(
-        old.fact,
+        old.fact.settled(),
         standing=Standing.SUPERSEDED,
         superseded_by=new.id,
         holds=old.fact.closed_by(effective_us=effective_us),

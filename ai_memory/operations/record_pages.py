@@ -160,7 +160,7 @@ def amended(one: Draft, owned: Owned, text: str) -> tuple[str, Fact | None]:
         kept = tuple(row for row in fact.evidence if is_same and row.klass.value not in ("imported", "reported"))
         standing = fact.standing if is_same else Standing.NEEDS_REVIEW
         after = replace(
-            fact,
+            fact if is_same else fact.settled(),
             kind=FactKind(one.record.kind),
             statement=one.statement,
             standing=standing,
@@ -182,7 +182,7 @@ def retired(owned: Owned, text: str, source: str, *, now_us: int) -> str:
         return splice(text, {"valid_to": moment(cut.end_us), ORIGIN: withdrawn}, path=owned.ref.path)
     before = frontmatter(fact)
     closed = replace(
-        fact,
+        fact.settled(),
         standing=Standing.SUPERSEDED,
         holds=fact.closed_by(effective_us=now_us),
         resolved_at_us=now_us,

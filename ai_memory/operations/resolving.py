@@ -19,11 +19,15 @@ from ai_memory.store.fact_rows import add_evidence
 from ai_memory.text.facts import MAX_EVIDENCE, Evidence, Fact, Standing, moment, read_fact, read_interval
 from ai_memory.text.limits import check_line
 from ai_memory.text.page import splice
+from ai_memory.text.plain import clip
 from ai_memory.text.validity import Interval
 
 if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
     from ai_memory.store.snapshot import Snapshot
+
+MOST_AGAINST = 1_000
+"""Bytes of what is held against a fact: a person reads it in a review."""
 
 StandingName = Literal["candidate", "supported", "needs_review", "contradicted", "superseded"]
 
@@ -112,7 +116,9 @@ def _resolution(memory: "Memory", where: Scope, asked: _Asked) -> Resolution:
             f"{old.fact.id} is {old.fact.standing.value} since {moment(old.fact.resolved_at_us)}: that is not undone",
             hint="record the statement anew, so that the gap stays visible",
         )
-    added, notes = _evidence(memory, where, old.fact, asked.quote, asked.cite, mine=asked.mine)
+    added, notes = _evidence(
+        memory, where, old.fact, asked.quote, asked.cite, mine=asked.mine, is_for=wanted is Standing.SUPPORTED
+    )
     if wanted is Standing.SUPPORTED and not any(adds(one, old.fact) for one in added):
         raise UsageFault(
             "nothing is given that supports it and that it does not rest on already",
@@ -145,7 +151,7 @@ def _told_against(wanted: Standing, why: str, heir: "_Heir | None", cite: tuple[
     """What is put to the person: what somebody holds against the fact, and what they cite."""
     by = f" by {heir.name}" if heir is not None else ""
     cited = f" ({', '.join(cite)})" if cite else ""
-    return f"{wanted.value.replace('_', ' ')}{by}: {why}{cited}"
+    return clip(f"{wanted.value.replace('_', ' ')}{by}: {why}{cited}", MOST_AGAINST)
 
 
 def _disputed(memory: "Memory", scope: Scope, old: StoredFact, against: str, notes: tuple[str, ...]) -> Resolution:
@@ -232,17 +238,17 @@ def _stands_so(fact: Fact, wanted: Standing, heir: _Heir | None) -> bool:
 
 
 def _evidence(
-    memory: "Memory", scope: Scope, fact: Fact, quote: str | None, cite: tuple[str, ...], *, mine: bool
+    memory: "Memory", scope: Scope, fact: Fact, quote: str | None, cite: tuple[str, ...], *, mine: bool, is_for: bool
 ) -> tuple[list[Evidence], tuple[str, ...]]:
     refuse_secrets(memory, quote=quote, citation=cite)
-    found = [quoted(memory, scope, fact.statement, quote)] if quote else []
+    found = [quoted(memory, scope, fact.statement, quote, is_for=is_for)] if quote else []
     found += [confirmed(memory, fact.statement)] if mine else []
     found += [cited(memory, scope, fact.statement, one) for one in cite]
     return [one.evidence for one in found], tuple(one.note for one in found if one.note)
 
 
 def _resolved(fact: Fact, wanted: Standing, why: str, heir: _Heir | None, *, now_us: int) -> Fact:
-    after = replace(fact, standing=wanted, because=why, resolved_at_us=now_us, disputed="", disputed_at_us=None)
+    after = replace(fact.settled(), standing=wanted, because=why, resolved_at_us=now_us)
     if not wanted.is_terminal:
         return after
     effective_us = heir.effective_us if heir is not None and heir.effective_us is not None else now_us

@@ -39,6 +39,8 @@ _NEGATION = frozenset(
     pas jamais sans nicht nie niemals kein keine ohne nao sem evite
     """.split()
 )
+_IN_PLACE = frozenset({"instead"})
+"""Denies what follows: `pnpm instead of npm` is for pnpm."""
 _WORD = re.compile(r"[^\W_]+")
 _END = re.compile(r"[.!?…](?=\s|$)|[,;:—–()\n。！？，、；：]")
 """Where a clause ends."""
@@ -136,9 +138,23 @@ def is_cut(quote: str, text: str) -> bool:
     return False
 
 
-def _denies(statement: str) -> bool:
+def is_turned(statement: str, quote: str) -> bool:
+    """Whether it says the opposite of the clause that it resembles, or another number: a slip of who rephrases it."""
+    mine = stems(statement)
+    alike_ones = [one for one in _END.split(quote) if _likeness(mine, stems(one)) >= NEAR_SHARE]
+    return bool(alike_ones) and all(_is_opposite(statement, one) for one in alike_ones)
+
+
+def _is_opposite(statement: str, clause: str) -> bool:
+    mine, theirs = set(_NUMBER.findall(statement)), set(_NUMBER.findall(clause))
+    is_other_number = bool(mine and theirs) and not mine & theirs
+    return is_other_number or _denies(statement, but=_IN_PLACE) != _denies(clause, but=_IN_PLACE)
+
+
+def _denies(statement: str, *, but: frozenset[str] = frozenset()) -> bool:
     flat = unicodedata.normalize("NFKD", statement.casefold().replace("'", "").replace("’", ""))
-    return any(word in _NEGATION for word in _WORD.findall("".join(c for c in flat if not unicodedata.combining(c))))
+    words = _WORD.findall("".join(c for c in flat if not unicodedata.combining(c)))
+    return any(word in _NEGATION and word not in but for word in words)
 
 
 def _codes(statement: str) -> frozenset[str]:

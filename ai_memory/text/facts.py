@@ -6,7 +6,7 @@
 import hashlib
 import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
@@ -118,6 +118,10 @@ class Fact:
     def is_word_of_person(self) -> bool:
         """Whether it stands, and a person said it: nobody else's word alone takes it back."""
         return not self.standing.is_terminal and any(one.klass is EvidenceClass.DECLARED for one in self.evidence)
+
+    def settled(self) -> "Fact":
+        """The same, with nothing held against it any more: it was decided."""
+        return replace(self, disputed="", disputed_at_us=None)
 
     def is_valid(self, at_us: int) -> bool:
         """Whether it holds at that instant; a statement without a start holds from when it was recorded.

@@ -412,9 +412,8 @@ def test_the_prompt_that_a_candidate_was_taken_from_does_not_confirm_it_once_mor
     [
         ("The shop is never deployed on Fridays", "Never deploy the shop on Fridays", "superseded"),
         ("Fridays: never deploy", f"Mend the till. {TYPED}", "superseded"),
-        ("We deploy the shop on Fridays", TYPED, "candidate"),
     ],
-    ids=["nearly all of it", "all of it and more", "turned round"],
+    ids=["nearly all of it", "all of it and more"],
 )
 def test_a_candidate_gives_way_to_what_says_the_same(room: Room, statement: str, quote: str, after: str) -> None:
     name = candidate(room)
@@ -436,6 +435,22 @@ def test_a_quote_is_not_cut_out_of_what_denies_it(room: Room, prompt: str, quote
     room.tell("user-prompt", text=f"Mend the till. {prompt}")
     statement = "Deploye den Laden am Freitag" if "Laden" in quote else "Deploy the shop on Fridays"
     record(room, statement, "--quote", quote, "--insist", code=code)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "statement", "code"),
+    [
+        (TYPED, "We deploy the shop on Fridays", 2),
+        ("Please deploy the shop on Fridays.", "The shop is never deployed on Fridays", 2),
+        ("Retries of the till stop after 3 attempts.", "Retries of the till stop after 5 attempts", 2),
+        ("Retries of the till stop after 3 attempts.", "The till's retries stop after 3 attempts", 0),
+        ("Install the shop with pnpm instead of npm.", "Install the shop with pnpm", 0),
+        ("Never deploy the shop on Fridays, deploy the shop on Thursdays.", "Deploy the shop on Thursdays", 0),
+    ],
+)
+def test_a_statement_that_turns_the_quote_round_is_refused(room: Room, prompt: str, statement: str, code: int) -> None:
+    room.tell("user-prompt", text=f"Mend the till. {prompt}")
+    record(room, statement, "--quote", prompt, "--insist", code=code)
 
 
 # --- a person's word gives way to a person's word ---
@@ -485,6 +500,15 @@ def test_a_person_takes_their_word_back_at_a_terminal_or_in_a_prompt(
     assert answer["outcome"] == "resolved"
 
 
+def test_a_quote_that_says_the_opposite_takes_a_word_back_and_confirms_none(room: Room) -> None:
+    room.tell("user-prompt", text=f"Mend the till. {TYPED}")
+    made = new(room, "Never deploy the shop on Fridays", "--quote", TYPED)
+    room.tell("user-prompt", text="From now on deploy the shop on Fridays.", **AGAIN)
+    words = ("resolve", made["id"], "--because", "They said so", "--quote", "From now on deploy the shop on Fridays.")
+    room.json(*words, "--as", "supported", code=2)
+    assert room.json(*words, "--as", "contradicted")["outcome"] == "resolved"
+
+
 def test_what_would_replace_a_persons_word_waits_beside_it(room: Room, word: dict[str, Any]) -> None:
     answer = record(room, "Deploys run on any day", "--supersedes", word["id"])
     [made] = answer["facts"]
@@ -501,6 +525,7 @@ def test_what_would_replace_a_persons_word_waits_beside_it(room: Room, word: dic
     words = ("--quote", "deploy on any day of the week", "--supersedes", word["id"], "--insist")
     answer = record(room, "Deploy on any weekday", *words)
     assert [row["standing"] for row in answer["facts"]] == ["supported", "superseded"]
+    assert "disputed" not in room.file(word["path"]).read_text()
 
 
 def test_no_text_takes_a_persons_word_back(room: Room, word: dict[str, Any]) -> None:
