@@ -1,7 +1,7 @@
 """The rest of a sweep: versions that went long ago, what sessions saw, vectors and projects of no use any more."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ai_memory.config_table import Config
 from ai_memory.model import MACHINE, Project
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
 
 Place = tuple[str | None, str | None]
+Erasing = Literal["due", "monthly", "never"]
 LAZY_DAYS = 30
 """History that is written anew by itself waits until so many days' worth of versions are due."""
 EMPTY_DAYS = 7
@@ -39,11 +40,11 @@ class Rest:
     gaps: list[str] = field(default_factory=list)
 
 
-def rest(memory: "Memory", config: Config, place: Place, *, now_us: int, dry_run: bool, is_lazy: bool) -> Rest:
+def rest(memory: "Memory", config: Config, place: Place, *, now_us: int, dry_run: bool, erasing: Erasing) -> Rest:
     """Do it for one project, or all. Crash: safe; the next run does what is left."""
     found = Rest()
     _prune(memory, config, place, found, now_us=now_us, dry_run=dry_run)  # first: what is erased is a copy
-    _erase(memory, config, place, found, now_us=now_us, dry_run=dry_run, is_lazy=is_lazy)
+    _erase(memory, config, place, found, now_us=now_us, dry_run=dry_run, erasing=erasing)
     if place == (None, None) and not dry_run:
         _drop_vectors(memory, config, found)
         _drop_cached(memory, now_us=now_us)
@@ -78,15 +79,15 @@ def _prune(memory: "Memory", config: Config, place: Place, found: Rest, *, now_u
 
 
 def _erase(
-    memory: "Memory", config: Config, place: Place, found: Rest, *, now_us: int, dry_run: bool, is_lazy: bool
+    memory: "Memory", config: Config, place: Place, found: Rest, *, now_us: int, dry_run: bool, erasing: Erasing
 ) -> None:
     """Erase versions that went so long ago that nobody brings them back."""
     days = config.decay.hard_delete_after_days
-    if not days:
+    if not days or erasing == "never":
         return
     before_us = now_us - days * DAY_US
     due = due_for_erasing(memory, before_us=before_us, place=place)
-    if not due or (is_lazy and all(one.at_us >= before_us - LAZY_DAYS * DAY_US for one in due)):
+    if not due or (erasing == "monthly" and all(one.at_us >= before_us - LAZY_DAYS * DAY_US for one in due)):
         return
     why_not = kept_for_others(memory)
     if why_not:
@@ -148,7 +149,7 @@ def _drop_projects(memory: "Memory", found: Rest, *, now_us: int) -> None:
 def _empty(memory: "Memory") -> list[Project]:
     """What was renamed or has another name stays: its `_meta.md` is how it is found."""
     with memory.reading() as snapshot, memory.state_reading() as connection:
-        used = {(page.ref.workspace, page.ref.project) for page in page_heads(snapshot.index, Filter())}
+        used = snapshot.projects_with_pages()
         sources_of: set[str] = set()
         if connection is not None:
             used |= state.places(connection)

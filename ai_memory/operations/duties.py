@@ -13,6 +13,7 @@ from ai_memory.errors import LockBusy, MemoryFault
 from ai_memory.text.times import SECOND_US
 
 if TYPE_CHECKING:
+    from ai_memory.operations.aftersweep import Erasing
     from ai_memory.store.memory import Memory
 
 HOUR_S = 3_600
@@ -126,10 +127,14 @@ def _tidy(memory: "Memory", _: Config, __: Progress) -> str:
 
 
 def _sweep(memory: "Memory", config: Config, progress: Progress) -> str:
-    """Let go of what is over or cold. Errors: as of a write."""
+    """Let go of what is over or cold. Errors: as of a write.
+
+    Only `maintain` writes git's history anew for it: others wait meanwhile, three minutes among 100,000 pages.
+    """
     from ai_memory.operations.forget_sweep import swept, swept_words  # the writing side
 
-    done = swept(memory, None, config, is_lazy=True, progress=progress)
+    erasing: Erasing = "never" if memory.caller.face == "drain" else "monthly"
+    done = swept(memory, None, config, erasing=erasing, progress=progress)
     return "; ".join((swept_words(done), *done.gaps))
 
 

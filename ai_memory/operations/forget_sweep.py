@@ -10,7 +10,7 @@ from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
 from ai_memory.errors import LockBusy
 from ai_memory.model import MACHINE, PageRef, Scope
-from ai_memory.operations.aftersweep import PASS, rest
+from ai_memory.operations.aftersweep import PASS, Erasing, rest
 from ai_memory.operations.cleaning import clean
 from ai_memory.operations.configured import configured
 from ai_memory.operations.field import Field, ProjectName, Workspace
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ai_memory.store.memory import Memory
 
 Progress = Callable[[int, int], None]
-AT_ONCE = 200
+AT_ONCE = 100
 """Pages in one commit: so long others wait for the lock."""
 PAUSE_S = 0.12
 """Between two commits, so that who waits for the lock gets it (decision A12)."""
@@ -124,10 +124,10 @@ def swept(
     config: Config,
     *,
     dry_run: bool = False,
-    is_lazy: bool = False,
+    erasing: Erasing = "due",
     progress: Progress = no_progress,
 ) -> Swept:
-    """One sweep. `is_lazy`: git's history is written anew at most once a month.
+    """One sweep. `erasing`: whether git's history is written anew for what is due, or for a month's worth, or not.
 
     Crash: safe at any point, each commit is whole; the next run does the more.
     """
@@ -142,7 +142,7 @@ def swept(
     done = _Done(gaps=list(planned.gaps))
     if not dry_run:
         _apply(memory, planned, done, progress)
-    more = rest(memory, config, place, now_us=now_us, dry_run=dry_run, is_lazy=is_lazy)
+    more = rest(memory, config, place, now_us=now_us, dry_run=dry_run, erasing=erasing)
     done.gaps += more.gaps
     done.commits += more.commits
 

@@ -255,6 +255,10 @@ class Snapshot:
         )
         return [_project(row) for row in rows]
 
+    def projects_with_pages(self) -> set[tuple[str, str]]:
+        """(workspace, name) of those that hold any page."""
+        return {(row[0], row[1]) for row in self.index.execute("SELECT DISTINCT workspace, project FROM pages")}
+
     def private_projects(self) -> frozenset[tuple[str, str]]:
         """(workspace, name) of those that answer nobody outside them."""
         return frozenset(self.index.execute("SELECT workspace, name FROM projects WHERE private"))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ai_memory.errors import LockBusy, NotWritten, StoreFault
 from ai_memory.model import MACHINE, Author, PageRef
@@ -56,6 +57,7 @@ class Writer:
         self._wiki = wiki
         self._index = WriterIndex(desk.data_dir)
         self._looks = Looks(desk.data_dir, self._index)
+        self._read_index: tuple[tuple[int, int, int] | None, GitIndex | None] | None = None
         self._obstacle: Obstacle | None = None
         self._asked: dict[str, None] = {}
         """What a person must decide about the folders that were looked at for the change."""
@@ -273,7 +275,14 @@ class Writer:
         return self._adopt(tree, tree.look_everywhere(), is_everything=True, message=message)
 
     def _tree(self) -> WorkTree:
-        return WorkTree(self._data_dir.wiki, GitIndex.read(self._data_dir.git))
+        return WorkTree(self._data_dir.wiki, self._git_index())
+
+    def _git_index(self) -> GitIndex | None:
+        """git's index, read anew when its file is another one: a change of many folders asks for each of them."""
+        stamp = _stamp(self._data_dir.git / "index")
+        if stamp is None or self._read_index is None or self._read_index[0] != stamp:
+            self._read_index = (stamp, GitIndex.read(self._data_dir.git))
+        return self._read_index[1]
 
     def _adopt(self, tree: WorkTree, look: Look, *, is_everything: bool, message: str = "") -> Adopted:
         now_us = self._desk.clock()
@@ -368,6 +377,15 @@ class Writer:
         """Write the index anew, and pack loose objects however few they are."""
         self._index.change(compacting.vacuum)
         self._wiki.pack()
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What tells a file from the one that stood there before; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def rebuild(desk: Desk, progress: Progress) -> Reindexed | None:

@@ -12,6 +12,7 @@ from ai_memory.config_table import Config, Decay, Maintenance
 from ai_memory.errors import Conflict, NotFound
 from ai_memory.model import Encoder, PageRef
 from ai_memory.operations.after_work import do_what_is_due
+from ai_memory.operations.aftersweep import Erasing
 from ai_memory.operations.archive import archive_list, archive_purge, archive_restore
 from ai_memory.operations.change import move_page
 from ai_memory.operations.checkpoints import undo
@@ -42,8 +43,8 @@ SESSION_PAGE = (
 )
 
 
-def sweep(room: WikiRoom, *, dry_run: bool = False, is_lazy: bool = False, **decay: object) -> Swept:
-    return swept(room.memory(), None, Config(decay=Decay(**decay)), dry_run=dry_run, is_lazy=is_lazy)  # type: ignore[arg-type]
+def sweep(room: WikiRoom, *, dry_run: bool = False, erasing: Erasing = "due", **decay: object) -> Swept:
+    return swept(room.memory(), None, Config(decay=Decay(**decay)), dry_run=dry_run, erasing=erasing)  # type: ignore[arg-type]
 
 
 def pass_days(room: WikiRoom, days: float) -> None:
@@ -340,7 +341,7 @@ def test_what_went_half_a_year_ago_is_erased_from_git_and_all_else_stays(room: W
     pass_days(room, 179)
     assert sweep(room).hard_deleted == 0
     pass_days(room, 2)
-    assert sweep(room, is_lazy=True).hard_deleted == 0, "by itself it waits for a month's worth"
+    assert sweep(room, erasing="monthly").hard_deleted == 0, "by itself it waits for a month's worth"
     assert sweep(room, dry_run=True).hard_deleted == 2
     done = sweep(room)
     assert done.hard_deleted == 2

@@ -108,7 +108,7 @@ class Life:
         return first / len(self.known)
 
     def sweep(self) -> Swept:
-        return swept(self.room.memory(), None, CONFIG, is_lazy=True)
+        return swept(self.room.memory(), None, CONFIG, erasing="monthly")
 
     def size(self) -> int:
         """Bytes of what a memory holds, packed: databases, pages and their history."""
