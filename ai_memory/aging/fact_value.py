@@ -46,13 +46,15 @@ def value_of(fact: Fact, *, age_days: float, usefulness: int = 0, is_reviewed: b
     return FactValue(value, protected)
 
 
-def may_go(fact: Fact, *, now_us: int) -> bool:
+def may_go(fact: Fact, *, changed_at_us: int, now_us: int) -> bool:
     """Whether a closed fact never held, and was closed long enough ago: nothing asks for it any more.
+
+    `changed_at_us`: when its page was last changed; what a page says of its past, somebody may have typed today.
 
     What held for a time stays: `--as-of` and `timeline` answer with it.
     """
     if not fact.standing.is_terminal:
         return False
     held = fact.holds.end_us is not None and fact.holds.end_us > (fact.holds.start_us or fact.recorded_at_us)
-    closed_us = max(fact.resolved_at_us or fact.recorded_at_us, fact.holds.end_us or 0)
+    closed_us = max(changed_at_us, fact.resolved_at_us or 0, fact.holds.end_us or 0)
     return not held and now_us - closed_us >= RESOLVED_DAYS * 86_400_000_000

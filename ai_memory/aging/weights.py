@@ -98,7 +98,7 @@ def fades(page: PageHead) -> bool:
     if page.pinned or page.fault or page.kind in KEPT_KINDS or is_cut_down(page):
         return False
     if page.kind == "handoff":
-        return page.frontmatter.get("state") in CLOSED_HANDOFFS
+        return str(page.frontmatter.get("state")) in CLOSED_HANDOFFS
     return page.tier in (Tier.EPISODIC, Tier.WORKING)
 
 

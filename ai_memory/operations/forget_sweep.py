@@ -1,35 +1,28 @@
 """Forgetting: what is over or cold goes, what sessions saw and a page tells of, what nobody can bring back any more."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from ai_memory.aging.weights import Scales, Weighed
+from ai_memory.aging.weights import Scales
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
 from ai_memory.errors import LockBusy
-from ai_memory.model import MACHINE, PageRef, Scope
-from ai_memory.operations.aftersweep import PASS, Erasing, rest
-from ai_memory.operations.cleaning import clean
+from ai_memory.model import PageRef, Scope
+from ai_memory.operations.aftersweep import Erasing, rest
 from ai_memory.operations.configured import configured
 from ai_memory.operations.field import Field, ProjectName, Workspace
 from ai_memory.operations.rows import VERSION_SHOWN
 from ai_memory.operations.scoping import resolve
 from ai_memory.operations.setup import no_progress
-from ai_memory.operations.sweep_plan import Fate, Merger, Plan, Reason, cut_text, plan
+from ai_memory.operations.sweep_plan import Fate, Merger, Reason, plan
+from ai_memory.operations.sweep_work import Done, apply
 from ai_memory.store import usage_spool
-from ai_memory.text.page import splice
 
 if TYPE_CHECKING:
-    from ai_memory.store.change import Change
     from ai_memory.store.memory import Memory
 
 Progress = Callable[[int, int], None]
-AT_ONCE = 100
-"""Pages in one commit: so long others wait for the lock."""
-PAUSE_S = 0.12
-"""Between two commits, so that who waits for the lock gets it (decision A12)."""
 SHOWN = 20
 
 
@@ -93,16 +86,6 @@ class Swept:
     omitted: int = 0
 
 
-@dataclass(slots=True)
-class _Done:
-    """What a sweep did so far."""
-
-    kept: set[PageRef] = field(default_factory=set)
-    """Pages that changed meanwhile, and stay for the next run."""
-    commits: list[str] = field(default_factory=list)
-    gaps: list[str] = field(default_factory=list)
-
-
 def forget_sweep(
     memory: "Memory",
     *,
@@ -139,9 +122,9 @@ def swept(
     with memory.reading() as snapshot, memory.state_reading() as connection:
         scales = Scales.of(connection, config, now_us=now_us)
         planned = plan(snapshot, connection, scales, config, workspace=place[0], project=place[1], just_read=waiting)
-    done = _Done(gaps=list(planned.gaps))
+    done = Done(gaps=list(planned.gaps))
     if not dry_run:
-        _apply(memory, planned, done, progress)
+        apply(memory, planned, done, progress)
     more = rest(memory, config, place, now_us=now_us, dry_run=dry_run, erasing=erasing)
     done.gaps += more.gaps
     done.commits += more.commits
@@ -186,113 +169,6 @@ def reads_that_wait(memory: "Memory") -> frozenset[PageRef]:
     names = usage_spool.waiting(memory.data_dir)
     uses = (usage_spool.read(memory.data_dir, name) for name in names)
     return frozenset(ref for use in uses if use is not None for ref in use.read)
-
-
-# --- doing it ---
-
-
-def _apply(memory: "Memory", planned: Plan, done: _Done, progress: Progress) -> None:
-    """Mergers first, then one page after another, some hundred a commit."""
-    work: list[Merger | Fate] = [*planned.mergers, *planned.fates]
-    for start in range(0, len(work), AT_ONCE):
-        progress(start, len(work))
-        part = work[start : start + AT_ONCE]
-        if start:
-            time.sleep(PAUSE_S)
-        with memory.writing(_message(part), author=MACHINE, trailers={"Pass": PASS}) as change:
-            for one in part:
-                if isinstance(one, Merger):
-                    _merge(memory, change, one, done)
-                else:
-                    _take_away(memory, change, one, done)
-        committed = change.committed
-        if committed is not None and committed.commit is not None:
-            done.commits.append(committed.commit)
-            done.gaps += committed.asked
-    progress(len(work), len(work))
-
-
-def _message(part: Sequence[Merger | Fate]) -> str:
-    names = {"expired": "expire", "compacted": "cut down", "merged": "merge"}
-    counts: dict[str, int] = {}
-    for one in part:
-        verb = "merge" if isinstance(one, Merger) else names.get(one.reason, "evict")
-        counts[verb] = counts.get(verb, 0) + (len(one.others) if isinstance(one, Merger) else 1)
-    told = ", ".join(f"{verb} {count}" for verb, count in sorted(counts.items()))
-    return f"{PASS}: {told} {'page' if sum(counts.values()) == 1 else 'pages'}"
-
-
-def _is_as_seen(change: "Change", one: Weighed, done: _Done) -> bool:
-    page = change.page(one.page.ref)
-    if page is not None and page.version == one.page.version:
-        return True
-    done.kept.add(one.page.ref)
-    return False
-
-
-def _take_away(memory: "Memory", change: "Change", fate: Fate, done: _Done) -> None:
-    if not _is_as_seen(change, fate.one, done):
-        return
-    if fate.reason == "compacted":
-        _cut(memory, change, fate.one)
-    else:
-        change.delete(fate.ref, expected_version=fate.one.page.version)
-    _bury(change, fate.one, fate.reason)
-
-
-def _cut(memory: "Memory", change: "Change", one: Weighed, *, more: Iterable[str] = (), into: str = "") -> None:
-    page = change.page(one.page.ref)
-    assert page is not None
-    keys: dict[str, object | None] = {"compacted": True, "compacted_at": rfc3339(change.now_us)}
-    keys |= {"merged_into": into, "superseded_by": into} if into else {}
-    head = page.text[: len(page.text) - len(page.body)] if page.body else page.text
-    body = f"# {page.title}\n\nMerged into `{into}`.\n" if into else cut_text(page, more=more)
-    text = clean(memory, splice(head + body, keys, path=page.ref.path), before=page.text)
-    change.put(page.ref, text, expected_version=page.version)
-    session = page.frontmatter.get("session_id")
-    after = change.page(page.ref)
-    if page.kind == "session" and isinstance(session, str) and after is not None:
-        versions = {"version": page.version, "new_version": after.version}
-        change.state("session-page-relinked", session=session, **versions)  # it is no edit by hand
-
-
-def _merge(memory: "Memory", change: "Change", merger: Merger, done: _Done) -> None:
-    """All of the group or none: the survivor keeps the words of all."""
-    from ai_memory.aging.keeping import tokens
-
-    members = (merger.survivor, *merger.others)
-    if not all(_is_as_seen(change, one, done) for one in members):
-        done.kept |= {one.page.ref for one in members}
-        return
-    more: dict[str, None] = {}
-    for one in merger.others:
-        page = change.page(one.page.ref)
-        more.update(dict.fromkeys(tokens(page.body) if page is not None else ()))
-    survivor = merger.survivor.page
-    _cut(memory, change, merger.survivor, more=more)
-    _bury(change, merger.survivor, "compacted")
-    for one in merger.others:
-        same = (one.page.ref.workspace, one.page.ref.project) == (survivor.ref.workspace, survivor.ref.project)
-        _cut(memory, change, one, into=survivor.ref.path if same else str(survivor.ref))
-        _bury(change, one, "merged")
-
-
-def _bury(change: "Change", one: Weighed, reason: Reason) -> None:
-    """Keep which version went, so that it can be listed, brought back, and erased when its time comes."""
-    page = one.page
-    change.state(
-        "tombstone",
-        workspace=page.ref.workspace,
-        project=page.ref.project,
-        path=page.ref.path,
-        version=page.version,
-        reason=reason,
-        tier=page.tier.value,
-        kind=page.kind,
-        size_bytes=page.size_bytes,
-        change=change.change_id,
-        at_us=change.now_us,
-    )
 
 
 # --- telling it ---

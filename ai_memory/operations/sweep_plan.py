@@ -173,7 +173,7 @@ def _resolved(pages: Iterable[PageHead], scales: Scales) -> Iterator[Fate]:
     """Facts that never held and were closed a week ago."""
     for page in pages:
         fact = read_fact(page.frontmatter) if page.kind == "fact" and not page.pinned else None
-        if fact is not None and fact_value.may_go(fact, now_us=scales.now_us):
+        if fact is not None and fact_value.may_go(fact, changed_at_us=page.updated_at_us, now_us=scales.now_us):
             yield Fate(scales.weighed(page), "resolved")
 
 

@@ -20,7 +20,7 @@ import power_cut
 from ai_memory.config_table import Config, Decay
 from ai_memory.model import Caller, PageRef, Sanitized
 from ai_memory.operations import backup as backups
-from ai_memory.operations import forget_sweep, import_json, importing
+from ai_memory.operations import import_json, importing, sweep_work
 from ai_memory.operations.forget_sweep import swept, swept_words
 from ai_memory.operations.merging import merge
 from ai_memory.operations.purge import forget
@@ -204,7 +204,7 @@ def back_up_proven(memory: Memory) -> str | None:
 def sweep(memory: Memory) -> str | None:
     """The clock stands where the pages of a scene are old; a few pages a commit."""
     memory.clock = lambda: SWEEP_US
-    forget_sweep.AT_ONCE, forget_sweep.PAUSE_S = 2, 0.0
+    sweep_work.AT_ONCE, sweep_work.PAUSE_S = 2, 0.0
     decay = Decay(compact_cold_episodic=True, observation_retention_days=30, observation_prune_batch=2)
     return swept_words(swept(memory, None, Config(decay=decay)))
 

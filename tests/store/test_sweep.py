@@ -164,6 +164,25 @@ def test_a_handoff_that_was_taken_fades_and_its_time_only_closes_it(room: WikiRo
     assert gone(sweep(room)) == {"handoffs/taken.md": "evicted"}
 
 
+ODD = ("[accepted]", "{a: 1}", "null", "7", "true", '"accepted\\u0000"')
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_values_in_frontmatter_stop_no_sweep(room: WikiRoom, odd: str) -> None:
+    """Files come from git and editors: each key that a sweep looks at, with values that it does not expect."""
+    keys = ("state", "session_id", "from_session", "compacted", "ttl", "summary", "standing", "superseded_by")
+    head = "\n".join(f"{key}: {odd}" for key in keys)
+    for kind, path in (("handoff", "handoffs/h.md"), ("session", "sessions/s.md"), ("fact", "facts/f.md")):
+        room.by_hand(path, f"---\nkind: {kind}\n{head}\n---\n# Odd\n\n`word_one`\n")
+    room.adopt()
+    pass_days(room, 300)
+    asked = {"compact_cold_episodic": True, "observation_retention_days": 1, "max_project_mb": 1}
+    assert sweep(room, dry_run=True, **asked).candidates_evaluated == 6
+    assert set(gone(sweep(room, **asked))) <= {"sessions/s.md"}
+    assert len(retention(room.memory(), **HERE).spans) == 8
+    room.assert_in_step()
+
+
 def test_what_is_over_goes_at_once_pinned_or_not(room: WikiRoom) -> None:
     room.put("notes/over.md", "---\npinned: true\nexpires_at: 2026-06-01\n---\ntext\n")
     room.put("notes/later.md", "---\nexpires_at: 2027-06-01\n---\ntext\n")
@@ -523,6 +542,22 @@ def test_of_cold_pages_that_say_the_same_one_stands_for_all(room: WikiRoom) -> N
     assert (again.merged, gone(again)) == ((), {})
     undo(room.memory("cli"), commit=done.commits[0])
     assert (room.text("logs/a.md") or "").startswith(EPISODIC)
+
+
+def test_a_group_with_a_page_that_cannot_be_written_stays_whole(room: WikiRoom) -> None:
+    near = {"logs/a.md": (1.0, 0.0, 0.0, 0.01), "logs/b.md": (1.0, 0.01, 0.0, 0.0), "logs/c.md": (1.0, 0.0, 0.01, 0.0)}
+    far = {"logs/d.md": (0.0, 1.0, 0.0, 0.0), "logs/e.md": (0.0, 0.0, 1.0, 0.2)}
+    for path in ("logs/c.md", "logs/b.md", *far):
+        room.put(path, EPISODIC)
+    room.by_hand("logs/a.md", '---\ntier: episodic\ntitle: A\nnote: "\\a"\n---\n\x07 text\n')
+    room.adopt()
+    pass_days(room, 85)
+    embed(room, near | far)
+    done = sweep(room, dedup_cold_clusters=True, compact_cold_episodic=True)
+    assert ([one.applied for one in done.merged], gone(done)) == ([False], dict.fromkeys(far, "compacted"))
+    assert any("stays as it is" in gap for gap in done.gaps)
+    assert room.text("logs/c.md") == EPISODIC
+    room.assert_in_step()
 
 
 def test_vectors_of_a_former_encoder_go_once_the_present_one_has_all(

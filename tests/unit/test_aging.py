@@ -121,7 +121,13 @@ def test_a_fact_is_worth_what_the_formula_says(
 def test_only_a_fact_that_never_held_goes_and_a_week_after_it_was_closed(
     fact: Fact, after_days: float, goes: bool
 ) -> None:
-    assert fact_value.may_go(fact, now_us=int(after_days * DAY_US)) is goes
+    assert fact_value.may_go(fact, changed_at_us=0, now_us=int(after_days * DAY_US)) is goes
+
+
+def test_a_fact_whose_page_was_closed_by_hand_just_now_stays_for_a_week() -> None:
+    fact = a_fact(Standing.CONTRADICTED)
+    assert not fact_value.may_go(fact, changed_at_us=100 * DAY_US, now_us=106 * DAY_US)
+    assert fact_value.may_go(fact, changed_at_us=100 * DAY_US, now_us=107 * DAY_US)
 
 
 # --- what is left of a page ---
