@@ -6,6 +6,7 @@
 from dataclasses import dataclass
 
 from ai_memory.text.facts import EvidenceClass, Fact, FactKind, Standing
+from ai_memory.text.times import DAY_US
 
 JUDGMENTS = frozenset({FactKind.DECISION, FactKind.CORRECTION, FactKind.CONSTRAINT, FactKind.PREFERENCE})
 """What somebody decided: nobody finds it out anew by looking."""
@@ -29,16 +30,15 @@ class FactValue:
     is_protected: bool
 
 
-def value_of(fact: Fact, *, age_days: float, usefulness: int = 0, is_reviewed: bool | None = None) -> FactValue:
+def value_of(fact: Fact, *, age_days: float, usefulness: int = 0) -> FactValue:
     """What it is worth. `usefulness`: times that it helped, less those that it did not.
 
-    `is_reviewed`: whether somebody resolved it; what nobody looked at loses its worth sooner.
+    What nobody resolved loses its worth sooner.
     """
-    reviewed = fact.resolved_at_us is not None if is_reviewed is None else is_reviewed
     evidence = max((OF_EVIDENCE.get(one.klass, OTHER_EVIDENCE) for one in fact.evidence), default=OTHER_EVIDENCE)
     judgment = OF_JUDGMENT if fact.kind in JUDGMENTS else OTHER_KIND
     useful = max(-MOST_USEFULNESS, min(MOST_USEFULNESS, 5.0 * usefulness))
-    age = min(10.0, age_days / 90) if reviewed else min(25.0, age_days / 3)
+    age = min(10.0, age_days / 90) if fact.resolved_at_us is not None else min(25.0, age_days / 3)
     raw = BASE + evidence + judgment + useful - age - OF_STANDING.get(fact.standing, 0.0)
     value = max(0.0, min(100.0, raw))
     rests_well = any(one.klass.supports for one in fact.evidence)
@@ -57,4 +57,4 @@ def may_go(fact: Fact, *, changed_at_us: int, now_us: int) -> bool:
         return False
     held = fact.holds.end_us is not None and fact.holds.end_us > (fact.holds.start_us or fact.recorded_at_us)
     closed_us = max(changed_at_us, fact.resolved_at_us or 0, fact.holds.end_us or 0)
-    return not held and now_us - closed_us >= RESOLVED_DAYS * 86_400_000_000
+    return not held and now_us - closed_us >= RESOLVED_DAYS * DAY_US

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ai_memory.model import Tier
+from ai_memory.text.times import DAY_US
 
-DAY_US = 86_400 * 1_000_000
 FRESH = 1.0
 """Salience of a page of which nobody said anything."""
 

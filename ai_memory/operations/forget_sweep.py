@@ -55,7 +55,7 @@ class ExpiredRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MergedRow:
+class ClusterRow:
     """Pages that say nearly the same, and the one that stands for them."""
 
     survivor: str
@@ -72,7 +72,7 @@ class Swept:
     expired: tuple[ExpiredRow, ...] = ()
     evicted: tuple[EvictedRow, ...] = ()
     compacted: tuple[EvictedRow, ...] = ()
-    merged: tuple[MergedRow, ...] = ()
+    merged: tuple[ClusterRow, ...] = ()
     hard_deleted: int = 0
     """Versions that were taken away long ago, and are erased now."""
     observations_prunable: int = 0
@@ -191,9 +191,9 @@ def _expired(fate: Fate, *, deleted: bool) -> ExpiredRow:
     return ExpiredRow(page.ref.workspace, page.ref.project, page.ref.path, page.version, rfc3339(over_us), deleted)
 
 
-def _merged(merger: Merger, *, applied: bool) -> MergedRow:
+def _merged(merger: Merger, *, applied: bool) -> ClusterRow:
     others = tuple(str(one.page.ref) for one in merger.others)
-    return MergedRow(str(merger.survivor.page.ref), others, round(merger.eps, 4), applied)
+    return ClusterRow(str(merger.survivor.page.ref), others, round(merger.eps, 4), applied)
 
 
 def swept_words(result: Swept) -> str:

@@ -13,6 +13,7 @@ from ai_memory.operations.relocating import SESSION_KEYS
 from ai_memory.store.page_heads import PageHead, page_heads
 from ai_memory.store.snapshot import Filter
 from ai_memory.text.facts import read_fact
+from ai_memory.text.times import DAY_US
 
 if TYPE_CHECKING:
     from ai_memory.store.driver import Connection
@@ -24,7 +25,7 @@ MOST_COMPARED = 500
 MB = 1_000_000
 WEIGHT_OF_FACTS = 50.0
 """A fact is worth 0 to 100, a page mostly 0 to 2: what is compared for size is brought to one measure."""
-_LINGERING_US = 24 * 3600 * 1_000_000
+_LINGERING_US = DAY_US
 """A working page that names no session goes when nobody changed it for so long and it is cold, or its time is over."""
 
 
@@ -269,7 +270,7 @@ def _dispensable(
             value = fact_value.value_of(
                 fact, age_days=days_between(fact.recorded_at_us, scales.now_us), usefulness=scales.usefulness(page)
             )
-            is_young = scales.now_us - (fact.resolved_at_us or 0) < fact_value.RESOLVED_DAYS * 86_400_000_000
+            is_young = scales.now_us - (fact.resolved_at_us or 0) < fact_value.RESOLVED_DAYS * DAY_US
             if value.is_protected or is_young:
                 continue
             yield not fact.standing.is_terminal, value.value / WEIGHT_OF_FACTS, page.ref, one

@@ -4,6 +4,7 @@ Each table is read as SQLite reads it, from its first row on and from its last o
 middle the leaf pages are read, too (`leaves`). A row is taken only if each value is what its column holds.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from ai_memory.store import driver, state_schema
 from ai_memory.store.driver import Connection
+from ai_memory.store.feedback import Signal
 from ai_memory.store.leaves import HEADER_BYTES, Pages, Row, Value, is_header_sound
 from ai_memory.text.names import DEFAULT_WORKSPACE, SCRATCH_PROJECT
 
@@ -36,6 +38,13 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "lint_findings": ("fingerprint",),
 }
 """Tables without rowids, and by what each is in order."""
+_KNOWN_BY: Mapping[str, Mapping[str, re.Pattern[str]]] = {
+    "purged": {"kind": re.compile("session|page|project")},
+    "evidence": {"class": re.compile("[a-z][a-z_-]{0,19}")},
+    "feedback": {"version": re.compile("[0-9a-f]{40}"), "signal": re.compile("|".join(Signal))},
+    "calls": {"day": re.compile(r"\d{4}-\d\d-\d\d")},
+}
+"""What stands in some columns of tables whose rows are formed like those of another table or of an index."""
 _AT_ONCE = 5_000
 """Rows in one insert."""
 _TOTAL = "SELECT name FROM pragma_index_list(?) WHERE partial = 0 ORDER BY seq"
@@ -276,7 +285,15 @@ def _as_row_of(table: str, columns: Sequence[_Column], row: Row) -> tuple[object
                 return None
             values[place] = row.rowid
     fitting = _fitting(columns[: len(values)], values)
-    return fitting if fitting is None or table != "purged" or fitting[1] in ("session", "page", "project") else None
+    return fitting if fitting is not None and _may_be_of(table, columns, fitting) else None
+
+
+def _may_be_of(table: str, columns: Sequence[_Column], row: Sequence[object]) -> bool:
+    """Whether the words by which the table is known stand in the row: others, and indexes, have rows of its form."""
+    words = _KNOWN_BY.get(table, {})
+    return all(
+        words[one.name].fullmatch(str(value)) for one, value in zip(columns, row, strict=False) if one.name in words
+    )
 
 
 def _total(old: Connection, table: str) -> int | None:

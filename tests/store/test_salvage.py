@@ -214,6 +214,32 @@ def test_sessions_without_a_row_keep_what_they_did_and_their_project(data_dir: D
     assert rows == [("default", "crash", EACH, EACH)]
 
 
+def test_rows_of_tables_that_look_alike_are_told_apart(data_dir: DataDir) -> None:
+    place, version = ("default", "crash", "notes/a.md"), "ab" * 20
+    rows = {
+        "evidence": (*place, "session", "s-1", "said", "a.py:1", "", 5),
+        "feedback": (*place, version, "wrong", "it is five", "codex", "s-1", 6),
+        "page_access": (*place, "codex", 3, 1, 5, 6),
+        "calls": ("2026-11-30", "codex", "read-page", 2, 400),
+        "tombstones": (*place, version, "evicted", "episodic", "note", 90, "c-1", 7),
+    }
+    with closing(state.open_state(data_dir, at_us=1)) as connection:
+        columns = {}
+        for table, row in rows.items():
+            named = connection.execute("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'", (table,)).fetchall()
+            columns[table] = ", ".join(name for (name,) in named)
+            marks = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {table} ({columns[table]}) VALUES ({marks})", row)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(data_dir.state.read_bytes())
+    spoil(content, 1)
+    data_dir.state.write_bytes(content)
+    memory_at(data_dir.root).salvage(confirm=True)
+    with closing(driver.connect(data_dir.state)) as connection:
+        kept = {table: connection.execute(f"SELECT {columns[table]} FROM {table}").fetchall() for table in rows}
+    assert kept == {table: [row] for table, row in rows.items()}
+
+
 def test_rows_that_are_only_in_the_log_are_saved(data_dir: DataDir) -> None:
     writer = state.open_state(data_dir, at_us=1)
     writer.execute("INSERT INTO purged VALUES ('late', 'session', 6)")
