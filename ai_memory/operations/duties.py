@@ -129,7 +129,7 @@ def _tidy(memory: "Memory", _: Config, __: Progress) -> str:
 def _sweep(memory: "Memory", config: Config, progress: Progress) -> str:
     """Let go of what is over or cold. Errors: as of a write.
 
-    Only `maintain` writes git's history anew for it: others wait meanwhile, three minutes among 100,000 pages.
+    Only `maintain` writes git's history anew for it: others wait meanwhile, four minutes among 100,000 pages.
     """
     from ai_memory.operations.forget_sweep import swept, swept_words  # the writing side
 
