@@ -114,6 +114,9 @@ def archive_restore(
         change.ensure_project_named(ref.workspace, ref.project)
         change.put_back(ref, grave.version)
         lifted = _lift_expiry(memory, change, ref)
+        if lifted:
+            place = {"workspace": ref.workspace, "project": ref.project, "path": ref.path}
+            change.state("tombstone-dropped", **place, version=grave.version)
     done = change.committed
     commit = done.commit if done else None
     gaps = (*lifted, *(done.asked if done else ()))
@@ -277,7 +280,8 @@ def archive_purged_text(result: ArchivePurged) -> str:
     if result.outcome == "unchanged":
         return "nothing to erase"
     verb = "erased" if result.outcome == "purged" else "would erase, with --confirm:"
-    head = f"{verb} {len(result.pages)} versions, {result.size_bytes} bytes of text"
+    count = len(result.pages)
+    head = f"{verb} {count} {'version' if count == 1 else 'versions'}, {result.size_bytes} bytes of text"
     return "\n".join([head, *(_line(row, result.scope) for row in result.pages[:20])])
 
 

@@ -29,6 +29,9 @@ PATHS_SHOWN = 3
 Place = tuple[str, str] | None
 
 
+MENDED_BACK = "what lint mended is back, secrets too: `ai-memory lint` tells what there is"
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
     """One commit and what it did to pages."""
@@ -245,6 +248,7 @@ def _taken_back(memory: "Memory", target: "Checkpoint", *, is_confirmed: bool) -
         if lost and not is_confirmed:
             raise _Unconfirmed(lost[0].statement)
         gaps = [f"{path} is no page: it stays as it is" for path in left]
+        gaps += [MENDED_BACK] if note.trailers.get("Pass") == "lint" else []
         gaps += _follow_with_state(memory, change, before, moved_from=note.trailers.get("Moved-From", ""))
     return change.committed, gaps
 

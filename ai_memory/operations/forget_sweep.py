@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from ai_memory.aging.weights import Scales
 from ai_memory.clock import rfc3339
 from ai_memory.config_table import Config
-from ai_memory.errors import LockBusy
+from ai_memory.errors import LockBusy, NotFound
 from ai_memory.model import PageRef, Scope
 from ai_memory.operations.aftersweep import Erasing, rest
 from ai_memory.operations.configured import configured
@@ -98,7 +98,17 @@ def forget_sweep(
     a page back; `retention` says what goes when. Pins, rules, facts and knowledge never fade.
     """
     scope = resolve(memory, workspace, project, write=not dry_run, leaves=True) if project or workspace else None
+    if scope is not None and memory.exists:
+        _refuse_unknown(memory, scope)
     return swept(memory, scope, configured(memory) or Config(), dry_run=dry_run, progress=progress)
+
+
+def _refuse_unknown(memory: "Memory", scope: Scope) -> None:
+    """Errors: NotFound, since a name that was mistyped would be told to hold nothing."""
+    with memory.reading() as snapshot:
+        if any((one.workspace, one.name) == (scope.workspace, scope.project) for one in snapshot.projects()):
+            return
+    raise NotFound(f"no project {scope.workspace}/{scope.project}", hint="`ai-memory list-projects` lists them")
 
 
 def swept(

@@ -12,6 +12,7 @@ from ai_memory.operations.field import Everywhere, Field
 from ai_memory.operations.lint_look import Look
 from ai_memory.operations.lint_mending import Mended, mend
 from ai_memory.operations.lint_report import Told, write_reports
+from ai_memory.operations.looking import look_around
 from ai_memory.operations.rows import Address, address, label_from
 from ai_memory.operations.setup import no_progress
 from ai_memory.store.lint_findings import note_findings
@@ -114,6 +115,7 @@ def lint(
     """Find rot in pages: stale, broken, doubled, in conflict, secret; and what mends it."""
     kinds = tuple(kind or KINDS)
     is_over_all = everywhere or (memory.caller.face == "cli" and not (workspace or project))
+    _, by_hand = look_around(memory)
     look = Look(memory, kinds, workspace, project, is_over_all, progress)
     found = look.run()
     done = Mended()
@@ -136,7 +138,7 @@ def lint(
     shown.sort(key=lambda one: -one.severity.rank)
     most = limit or (ROWS if memory.caller.face == "cli" else ROWS_OF_AN_AGENT)
     rows = tuple(_row(one, is_new=one.fingerprint not in told) for one in shown[:most])
-    gaps = (*found.gaps, *done.gaps, *notes)
+    gaps = (*by_hand, *found.gaps, *done.gaps, *notes)
     return Linted(
         scope=None if is_over_all else found.scope,
         findings=rows,

@@ -119,6 +119,11 @@ STATEMENTS: Mapping[str, str] = {
             at_us)
         VALUES (:workspace, :project, :path, :version, :reason, :tier, :kind, :size_bytes, :change, :at_us)
     """,
+    # The version is back, and changed at once: nothing of it is away any more.
+    "tombstone-dropped": """
+        DELETE FROM tombstones
+        WHERE workspace = :workspace AND project = :project AND path = :path AND version = :version
+    """,
     # What is left of a page goes elsewhere: its whole text belongs there.
     "tombstones-moved": """
         UPDATE OR REPLACE tombstones SET workspace = :new_workspace, project = :new_project, path = :new_path

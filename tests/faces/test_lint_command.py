@@ -36,9 +36,7 @@ def test_a_command_looks_at_all_projects_unless_one_is_named(rotten: Room) -> No
 
 def test_the_worst_comes_first_and_what_is_left_out_is_counted(rotten: Room) -> None:
     rotten.file("notes/key.md").write_text("ghp_abcdefghijklmnopqrstuvwxyz0123456789")
-    rotten.ok("drain")
-    rotten.ok("commit", "-m", "By hand")
-    told = kinds(rotten)
+    told = kinds(rotten)  # what was written by hand is taken first
     assert told[0] == ("secret", "notes/key.md")
     assert {kind for kind, _ in told[1:3]} == {"broken_link", "empty"}
     answer = rotten.json("lint", "-n", "1")
@@ -67,6 +65,13 @@ def test_a_fix_says_what_it_did_and_how_to_take_it_back(rotten: Room) -> None:
     assert told[1].startswith("undo it with: ai-memory undo ")
     rotten.ok(*told[1].split("ai-memory ")[1].split())
     assert ("empty", "notes/none.md") in kinds(rotten)
+
+
+def test_who_takes_back_what_lint_mended_is_told_that_secrets_are_back(rotten: Room) -> None:
+    rotten.ok("lint", "--fix")
+    assert rotten.json("undo")["gaps"] == [
+        "what lint mended is back, secrets too: `ai-memory lint` tells what there is"
+    ]
 
 
 def test_rows_come_as_a_table_where_that_is_asked_for(rotten: Room) -> None:

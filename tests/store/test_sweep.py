@@ -314,6 +314,7 @@ def test_a_page_whose_time_was_over_stays_once_it_is_brought_back(room: WikiRoom
     sweep(room)
     back = archive_restore(room.memory("cli"), path="notes/over.md", **HERE)
     assert back.gaps[0].startswith("its time was over: it ")
+    assert archive_list(room.memory(), **HERE).pages == (), "it is back, if not as it was"
     assert gone(sweep(room)) == {}
     pass_days(room, 2)
     [row] = retention(room.memory(), explain="notes/over.md", **HERE).pages
@@ -642,6 +643,8 @@ def test_only_the_named_project_is_swept(room: WikiRoom) -> None:
 
     done = forget_sweep(memory, workspace="default", project="other")
     assert [(one.project, one.path) for one in done.evicted] == [("other", "logs/one.md")]
+    with pytest.raises(NotFound, match="no project default/nope"):
+        forget_sweep(memory, workspace="default", project="nope")
     assert room.text("logs/one.md") is not None
 
 
