@@ -8,6 +8,7 @@ import errno
 import importlib
 import shutil
 import sqlite3 as _standard
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -66,14 +67,29 @@ def connect(path: Path, *, mode: Mode = "rw", durable: bool = False) -> Connecti
 def _connect_writing(path: Path, *, durable: bool) -> Connection:
     is_new = not path.exists()
     connection = _open(f"file:{quote(str(path))}?mode=rwc")
-    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")  # before WAL: the switch itself may have to wait
+    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     if is_new:
         path.chmod(0o600)
         journal = "TRUNCATE" if filesystem.is_network(path.parent) else "WAL"
-        connection.execute(f"PRAGMA journal_mode={journal}")
+        _switch_journal(connection, journal)
     connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
     connection.execute("PRAGMA foreign_keys=ON")
     return connection
+
+
+def _switch_journal(connection: Connection, journal: str) -> None:
+    """Set the kind of journal. Where several begin a file at once, SQLite refuses that without waiting: it is said
+    again. Errors: the driver's OperationalError, as of any statement that waited in vain.
+    """
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute(f"PRAGMA journal_mode={journal}")
+            return
+        except OperationalError as fault:
+            if "locked" not in str(fault) or time.monotonic() >= deadline:
+                raise
+        time.sleep(0.005)
 
 
 def _open(uri: str) -> Connection:

@@ -92,6 +92,46 @@ def test_processes_that_open_a_new_file_at_once_migrate_it_once(tmp_path: Path) 
     assert [out.strip() for out, _ in answers] == [str(state_schema.VERSION)] * 4, answers
 
 
+BEGIN_AT_ONCE = """
+import os, sys
+from pathlib import Path
+from ai_memory.paths import DataDir
+from ai_memory.store import state
+import sqlite_utils  # what a migration takes long to import
+
+failed = 0
+for number in range(15):
+    root = Path(sys.argv[1]) / str(number)
+    root.mkdir()
+    ready, go = os.pipe()
+    children = []
+    for _ in range(5):
+        child = os.fork()
+        if child == 0:
+            os.close(go)
+            os.read(ready, 1)  # until the parent closes its end: all at once
+            status = 1
+            try:
+                state.open_state(DataDir(root), at_us=1).close()
+                status = 0
+            finally:
+                os._exit(status)
+        children.append(child)
+    os.close(go)
+    failed += sum(os.waitpid(child, 0)[1] != 0 for child in children)
+    os.close(ready)
+print(failed)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="begins by fork, to begin at once")
+def test_none_of_those_that_begin_a_file_in_the_same_instant_is_refused(tmp_path: Path) -> None:
+    """SQLite answers a switch of the journal with "locked" at once, whatever the timeout: one in two rounds failed."""
+    words = [sys.executable, "-c", BEGIN_AT_ONCE, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 @pytest.mark.parametrize("name", sorted(state.STATEMENTS))
 def test_a_statement_that_is_applied_twice_leaves_what_one_application_left(connection: Connection, name: str) -> None:
     state_sessions.put_session(connection, a_session(handoff="h", observations=5))
